@@ -1,0 +1,132 @@
+"""Whatever a tool replies, as a `ToolResult`: text for the model, and the reply itself, whole."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+DEFAULT_MAX_CHARS = 40_000
+NO_CONTENT = "(no content)"
+
+# Keys that only wrap a text; a dict that has others beside `content` is data, and is shown whole.
+_ENVELOPE_KEYS = frozenset({"content", "isError", "is_error", "type", "meta", "_meta", "role", "structuredContent"})
+# Content blocks of MCP, https://modelcontextprotocol.io/specification/2025-06-18/server/tools
+_BLOCK_TYPES = frozenset({"text", "image", "audio", "resource", "resource_link"})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a call came to.
+
+    Attributes:
+        content: The text for the model; never empty.
+        is_error: Whether the call failed; `content` then holds the reason.
+        raw: The original reply as a list of blocks, uncut.
+        data: The reply as a JSON value, or None when it is text, bytes or empty.
+    """
+
+    content: str
+    is_error: bool = False
+    raw: list[dict[str, Any]] = field(default_factory=list)
+    data: Any = None
+
+
+def normalise(reply: object, *, max_chars: int | None = DEFAULT_MAX_CHARS) -> ToolResult:
+    """Turn the reply of a successful call into a `ToolResult`.
+
+    Args:
+        reply: What the tool returned: text, bytes, a JSON value, an MCP result, or any Python object.
+        max_chars: The most characters of `content`; a longer one is cut, with a notice of its full size
+            that counts towards the limit. None never cuts. Default 40,000.
+
+    Returns:
+        The result. `is_error` is True only where the reply is an MCP-style result that says so.
+    """
+    result = _result(reply)
+    return ToolResult(_cut(result.content or NO_CONTENT, max_chars), result.is_error, result.raw, result.data)
+
+
+def _result(reply: object) -> ToolResult:
+    if reply is None:
+        return ToolResult(NO_CONTENT)
+    if isinstance(reply, str):
+        return ToolResult(reply, raw=[{"type": "text", "text": reply}])
+    if isinstance(reply, (bytes, bytearray, memoryview)):
+        return _bytes_result(bytes(reply))
+    value = to_jsonable_python(reply, serialize_unknown=True, bytes_mode="base64", inf_nan_mode="constants")
+    if _are_blocks(value):
+        return ToolResult(_joined_text(value), raw=list(value), data=value)
+    if isinstance(value, dict):
+        return _dict_result(value)
+    return ToolResult(_json_text(value), raw=[{"type": "raw", "value": value}], data=value)
+
+
+def _dict_result(reply: dict[str, Any]) -> ToolResult:
+    is_error = reply.get("isError") is True or reply.get("is_error") is True
+    content = reply.get("content")
+    if isinstance(content, list) and (_are_blocks(content) or not content) and reply.keys() <= _ENVELOPE_KEYS:
+        return ToolResult(_joined_text(content), is_error, content or [reply], reply)
+    if isinstance(reply.get("text"), str):
+        return ToolResult(reply["text"], is_error, [reply], reply)
+    if isinstance(content, str) and content and reply.keys() <= _ENVELOPE_KEYS:
+        return ToolResult(content, is_error, [reply], reply)
+    return ToolResult(_json_text(reply), raw=[reply], data=reply)
+
+
+def _bytes_result(reply: bytes) -> ToolResult:
+    block = {
+        "type": "blob",
+        "mimeType": "application/octet-stream",
+        "size": len(reply),
+        "blob": base64.b64encode(reply).decode("ascii"),
+    }
+    return ToolResult(_described(block), raw=[block])
+
+
+def _are_blocks(value: object) -> bool:
+    return (
+        isinstance(value, Sequence)
+        and not isinstance(value, str)
+        and len(value) > 0
+        and all(isinstance(block, Mapping) and block.get("type") in _BLOCK_TYPES for block in value)
+    )
+
+
+def _joined_text(blocks: Sequence[Mapping[str, Any]]) -> str:
+    return "\n".join(text for text in map(_block_text, blocks) if text)
+
+
+def _block_text(block: Mapping[str, Any]) -> str:
+    if block["type"] == "text":
+        return str(block.get("text", ""))
+    if block["type"] == "resource" and isinstance(block.get("resource"), Mapping):
+        resource = block["resource"]
+        return str(resource["text"]) if "text" in resource else _described({"type": "resource", **resource})
+    if block["type"] == "resource_link":
+        return f"[resource: {block.get('uri')}]"
+    return _described(block)
+
+
+def _described(block: Mapping[str, Any]) -> str:
+    media_type = block.get("mimeType") or "unknown type"
+    size = block.get("size")
+    if size is None:
+        encoded = str(block.get("data") or block.get("blob") or "")
+        size = len(encoded.rstrip("=")) * 3 // 4
+    return f"[{block['type']}: {media_type}, {size:,} bytes]"
+
+
+def _json_text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _cut(content: str, max_chars: int | None) -> str:
+    if max_chars is None or len(content) <= max_chars:
+        return content
+    notice = f"\n[cut: the full text has {len(content):,} characters]"
+    return (content[: max(0, max_chars - len(notice))] + notice)[:max_chars]

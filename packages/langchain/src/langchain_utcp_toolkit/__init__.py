@@ -1,0 +1,1 @@
+"""UTCP tools as LangChain tools. The toolkit itself is not part of this version yet."""

@@ -1,0 +1,92 @@
+"""Replies of every kind as results."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utcp_bridge import normalise
+
+MCP = {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "isError": True}
+
+
+@pytest.mark.parametrize(
+    ("reply", "content", "data"),
+    [
+        ("hi", "hi", None),
+        ("", "(no content)", None),
+        (None, "(no content)", None),
+        ({"a": None, "b": True, "ü": "中"}, '{"a":null,"b":true,"ü":"中"}', {"a": None, "b": True, "ü": "中"}),
+        ([1], "[1]", [1]),
+        ([], "[]", []),
+        (0, "0", 0),
+        (False, "false", False),
+        ({"text": "hi", "lang": "en"}, "hi", {"text": "hi", "lang": "en"}),
+        ({"content": "hi", "is_error": False}, "hi", {"content": "hi", "is_error": False}),
+        ({"content": "hi", "id": 3}, '{"content":"hi","id":3}', {"content": "hi", "id": 3}),
+        (MCP, "a\nb", MCP),
+    ],
+)
+def test_content_and_data(reply: object, content: str, data: object) -> None:
+    result = normalise(reply)
+    assert result.content == content
+    assert result.data == data
+    assert type(result.data) is type(data)
+
+
+def test_an_mcp_error_stays_an_error() -> None:
+    assert normalise(MCP).is_error
+    assert not normalise({**MCP, "isError": False}).is_error
+
+
+@pytest.mark.parametrize(
+    ("reply", "raw"),
+    [
+        ("hi", [{"type": "text", "text": "hi"}]),
+        ({"text": "hi"}, [{"text": "hi"}]),
+        ([1, 2], [{"type": "raw", "value": [1, 2]}]),
+        (MCP, MCP["content"]),
+    ],
+)
+def test_raw_holds_the_original(reply: object, raw: list[dict[str, Any]]) -> None:
+    assert normalise(reply).raw == raw
+
+
+def test_bytes_are_described_and_kept() -> None:
+    result = normalise(b"\x89PNG\x00")
+    assert result.content == "[blob: application/octet-stream, 5 bytes]"
+    assert base64.b64decode(result.raw[0]["blob"]) == b"\x89PNG\x00"
+
+
+def test_media_blocks_are_described_beside_the_text() -> None:
+    image = {"type": "image", "mimeType": "image/png", "data": base64.b64encode(bytes(1500)).decode()}
+    assert normalise([{"type": "text", "text": "a chart"}, image]).content == "a chart\n[image: image/png, 1,500 bytes]"
+
+
+def test_python_objects_become_json_text() -> None:
+    @dataclass
+    class Reply:
+        day: date
+        other: object
+
+    content = normalise(Reply(date(2026, 1, 2), {1, 2})).content
+    assert content == '{"day":"2026-01-02","other":[1,2]}'
+
+
+@given(st.text(max_size=200), st.integers(min_value=0, max_value=200))
+def test_content_keeps_to_the_limit_and_raw_is_whole(text: str, limit: int) -> None:
+    result = normalise(text, max_chars=limit)
+    assert len(result.content) <= max(limit, 0)
+    assert result.raw == [{"type": "text", "text": text}]
+
+
+def test_a_cut_says_the_full_size() -> None:
+    result = normalise("x" * 5_000, max_chars=100)
+    assert result.content.endswith("[cut: the full text has 5,000 characters]")
+    assert normalise("x" * 50_000, max_chars=None).content == "x" * 50_000
