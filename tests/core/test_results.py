@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -90,3 +91,26 @@ def test_a_cut_says_the_full_size() -> None:
     result = normalise("x" * 5_000, max_chars=100)
     assert result.content.endswith("[cut: the full text has 5,000 characters]")
     assert normalise("x" * 50_000, max_chars=None).content == "x" * 50_000
+
+
+@pytest.mark.parametrize(
+    ("reply", "content"),
+    [
+        (
+            {"ratio": float("nan"), "limit": float("inf"), "floor": float("-inf")},
+            '{"ratio":"NaN","limit":"Infinity","floor":"-Infinity"}',
+        ),
+        ({"emoji": "a\ud83d"}, '{"emoji":"a\N{REPLACEMENT CHARACTER}"}'),
+        ({"k\udfff": [1]}, '{"k\N{REPLACEMENT CHARACTER}":[1]}'),
+        ("a\ud83d", "a\N{REPLACEMENT CHARACTER}"),
+        ({1: "a", None: "b", False: "c"}, '{"1":"a","null":"b","false":"c"}'),
+        ({"data": b"\xff\xfe\xfd"}, '{"data":"//79"}'),
+        ([object()], '["[object]"]'),
+        (10**30, "1" + "0" * 30),
+    ],
+)
+def test_what_json_cannot_say_is_said_as_near_as_it_can(reply: object, content: str) -> None:
+    result = normalise(reply)
+    assert result.content == content
+    json.loads(json.dumps([result.data, result.raw], allow_nan=False))
+    result.content.encode()

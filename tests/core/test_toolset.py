@@ -75,7 +75,7 @@ async def test_a_configuration_is_read_from_a_file(config: dict[str, Any], tmp_p
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"), [("{", "is not JSON"), ("[]", "holds a list"), ('{"manual_call_templates": {}}', "a list")]
+    ("text", "reason"), [("{", "not JSON"), ("3", "a number"), ('{"manual_call_templates": {}}', "a list")]
 )
 async def test_an_unreadable_configuration_says_what_is_wrong(tmp_path: Path, text: str, reason: str) -> None:
     path = tmp_path / "utcp_config.json"
@@ -134,7 +134,8 @@ async def test_a_dead_and_a_misconfigured_manual_cost_only_themselves(
         assert len(toolset.tools) == len(SERVED)
         dead, undefined, healthy = toolset.report.manuals
     assert (dead.name, dead.ok) == ("dead", False)
-    assert "Connect call failed" in str(dead.error)
+    assert "127.0.0.1" in str(dead.error)
+    assert "refused" in str(dead.error)
     assert (undefined.name, undefined.ok) == ("secret", False)
     assert "secret_NOWHERE_DEFINED" in str(undefined.error)
     assert (healthy.ok, healthy.tool_count) == (True, len(SERVED))

@@ -10,17 +10,30 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from utcp_bridge import errors
-    from utcp_bridge.discovery import DiscoveryReport
+    from utcp_bridge.discovery import DiscoveryReport, ToolsetChanges
+    from utcp_bridge.options import Options
     from utcp_bridge.results import ToolResult, normalise
-    from utcp_bridge.toolset import BridgedTool, Toolset
+    from utcp_bridge.tools import BridgedTool
+    from utcp_bridge.toolset import Toolset
 
-__all__ = ["BridgedTool", "DiscoveryReport", "ToolResult", "Toolset", "errors", "normalise"]
+__all__ = [
+    "BridgedTool",
+    "DiscoveryReport",
+    "Options",
+    "ToolResult",
+    "Toolset",
+    "ToolsetChanges",
+    "errors",
+    "normalise",
+]
 
 _HOMES = {
-    "BridgedTool": "utcp_bridge.toolset",
+    "BridgedTool": "utcp_bridge.tools",
     "DiscoveryReport": "utcp_bridge.discovery",
+    "Options": "utcp_bridge.options",
     "ToolResult": "utcp_bridge.results",
     "Toolset": "utcp_bridge.toolset",
+    "ToolsetChanges": "utcp_bridge.discovery",
     "normalise": "utcp_bridge.results",
 }
 

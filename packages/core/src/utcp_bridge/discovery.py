@@ -4,53 +4,124 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
+from utcp_bridge.config import ManualTemplate
 from utcp_bridge.errors import DiscoveryError
-from utcp_bridge.transports.client import Client, DiscoveredTool
+from utcp_bridge.transports.client import (
+    Client,
+    DiscoveredTool,
+    FetchedManual,
+    LoadedManual,
+    MissingVariable,
+)
+from utcp_bridge.transports.drafts import SkippedTool
+from utcp_bridge.transports.failures import reason
+
+__all__ = [
+    "Discovery",
+    "DiscoveryReport",
+    "ManualReport",
+    "MissingVariable",
+    "SkippedTool",
+    "ToolsetChanges",
+    "changes_between",
+    "discover",
+    "raise_if_failed",
+]
 
 logger = logging.getLogger(__name__)
 
+OnRunner: TypeAlias = Callable[[Callable[[], Coroutine[Any, Any, FetchedManual]]], Coroutine[Any, Any, FetchedManual]]
+"""Runs work on the loop that owns loop-bound state, and waits for it: `Lease.arun`."""
 
-@dataclass(frozen=True, slots=True)
-class SkippedTool:
-    """A tool that was left out, or cannot be told apart, and why."""
-
-    name: str
-    reason: str
+_MOST_LINES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class ManualReport:
-    """What came of one manual; `error` is None when it was loaded."""
+    """What came of one manual.
+
+    Attributes:
+        name: The manual's name as UTCP registers it.
+        tool_count: How many of its tools can be called.
+        error: Why it could not be loaded, or None if it was.
+        skipped: The tools that were left out, or that share a name, and why.
+        protocol: The `call_template_type` of its call template, or None where the template has none.
+        missing_variables: Variables that its tools need and that had no value when it was loaded.
+    """
 
     name: str
     tool_count: int = 0
     error: str | None = None
     skipped: tuple[SkippedTool, ...] = ()
+    protocol: str | None = None
+    missing_variables: tuple[MissingVariable, ...] = ()
 
     @property
     def ok(self) -> bool:
         """Whether the manual was loaded."""
         return self.error is None
 
+    def to_dict(self) -> dict[str, Any]:
+        """The same as JSON."""
+        return {
+            "name": self.name,
+            "protocol": self.protocol,
+            "ok": self.ok,
+            "tool_count": self.tool_count,
+            "error": self.error,
+            "skipped": [{"name": tool.name, "reason": tool.reason} for tool in self.skipped],
+            "missing_variables": [
+                {"key": variable.key, "tools": list(variable.tools)} for variable in self.missing_variables
+            ],
+        }
+
+    def __str__(self) -> str:
+        lines = [_headline(self)]
+        lines += [f"{tool.name}: skipped: {tool.reason}" for tool in self.skipped[:_MOST_LINES]]
+        if len(self.skipped) > _MOST_LINES:
+            lines.append(f"and {len(self.skipped) - _MOST_LINES} more were skipped")
+        lines += [_variable_line(variable) for variable in self.missing_variables]
+        return "\n    ".join(lines)
+
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryReport:
-    """What came of each manual, in the order of the configuration."""
+    """What came of each manual, in the order of the configuration.
+
+    As text it has one line for each manual, and an indented one for each tool that was left out.
+    """
 
     manuals: tuple[ManualReport, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether every manual was loaded."""
+        return not self.failed
 
     @property
     def failed(self) -> tuple[ManualReport, ...]:
         """The manuals that could not be loaded."""
         return tuple(manual for manual in self.manuals if not manual.ok)
 
+    @property
+    def tool_count(self) -> int:
+        """How many tools can be called, over all manuals."""
+        return sum(manual.tool_count for manual in self.manuals)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as JSON."""
+        return {
+            "ok": self.ok,
+            "tool_count": self.tool_count,
+            "manuals": [manual.to_dict() for manual in self.manuals],
+        }
+
     def __str__(self) -> str:
-        return "\n".join(_report_line(manual) for manual in self.manuals) or "no manuals are configured"
+        return "\n".join(map(str, self.manuals)) or "no manuals are configured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +132,58 @@ class Discovery:
     report: DiscoveryReport = field(default_factory=DiscoveryReport)
 
 
-async def discover(client: Client, templates: Sequence[Mapping[str, Any]], *, timeout: float) -> Discovery:
-    """Load all manuals at the same time.
+@dataclass(frozen=True, slots=True)
+class ToolsetChanges:
+    """What differs between two loads, by the names of the tools, each tuple sorted."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    manual: ManualTemplate
+    fetched: FetchedManual | None = None
+    error: str | None = None
+
+
+async def discover(
+    client: Client,
+    *,
+    timeout: float,
+    on_runner: OnRunner | None = None,
+    on_failure: Literal["skip", "raise"] = "skip",
+) -> Discovery:
+    """Load all manuals of a client at the same time, or load them anew.
 
     Args:
         client: The client that the tools will be called with.
-        templates: Manual call templates.
-        timeout: The limit for each manual, in seconds.
+        timeout: The limit for fetching each manual, in seconds.
+        on_runner: Runs what is bound to a loop where it belongs; default None, everything on the caller's loop.
+        on_failure: `"skip"` (default) makes a manual that fails an entry in the report, and one that was loaded
+            before keeps the tools it had; `"raise"` raises one error for all of them and stores nothing.
 
     Returns:
-        What was found. A manual that fails is an entry in the report, never an exception.
+        What was found.
+
+    Raises:
+        DiscoveryError: A manual failed and `on_failure` is `"raise"`.
     """
-    outcomes = await asyncio.gather(*(_load(client, template, timeout) for template in templates))
-    report = DiscoveryReport(tuple(manual for manual, _ in outcomes))
-    tools = tuple(tool for _, manual_tools in outcomes for tool in manual_tools)
-    if report.failed and not tools:
+    manuals = await client.manual_templates()
+    outcomes = await asyncio.gather(*(_fetch(client, manual, timeout, on_runner) for manual in manuals))
+    if on_failure == "raise":
+        raise_if_failed(DiscoveryReport(tuple(_failed(outcome)[0] for outcome in outcomes)))
+    # Stored one after the other and only now, so that the tools change together, in one order.
+    kept = [await _keep(client, outcome) for outcome in outcomes]
+    report = DiscoveryReport(tuple(manual for manual, _ in kept))
+    if on_failure == "raise":
+        raise_if_failed(report)
+    tools = tuple(tool for _, loaded in kept for tool in loaded.tools)
+    if not tools and (report.failed or any(manual.skipped for manual in report.manuals)):
         logger.warning("No UTCP tool could be loaded:\n%s", report)
     return Discovery(tools, report)
 
@@ -83,29 +191,90 @@ async def discover(client: Client, templates: Sequence[Mapping[str, Any]], *, ti
 def raise_if_failed(report: DiscoveryReport) -> None:
     """Raise one `DiscoveryError` that lists every manual that failed; do nothing if none did."""
     if report.failed:
-        raise DiscoveryError("\n".join(_report_line(manual) for manual in report.failed))
+        raise DiscoveryError("\n".join(map(str, report.failed)))
 
 
-async def _load(
-    client: Client, template: Mapping[str, Any], timeout: float
-) -> tuple[ManualReport, tuple[DiscoveredTool, ...]]:
-    name = str(template.get("name"))
-    try:
-        async with asyncio.timeout(timeout):
-            tools = await client.register_manual(template)
-    except TimeoutError:
-        return ManualReport(name, error=f"no answer within {timeout:g} seconds (discovery_timeout)"), ()
-    except Exception as error:  # noqa: BLE001 - a plugin may raise anything; it costs this manual alone and is reported
-        return ManualReport(name, error=str(error) or type(error).__name__), ()
-    by_name = {tool.utcp_name: tool for tool in tools}
-    skipped = tuple(
-        SkippedTool(name, f"{count} tools have this name; only the last can be called")
-        for name, count in Counter(tool.utcp_name for tool in tools).items()
-        if count > 1
+def changes_between(before: Mapping[str, object], after: Mapping[str, object]) -> ToolsetChanges:
+    """What changed from one set of tools to another.
+
+    Args:
+        before: The tools as they were, by name.
+        after: The tools as they are, by name.
+
+    Returns:
+        The names that only one of them has, and those whose tools are not equal.
+    """
+    return ToolsetChanges(
+        added=tuple(sorted(after.keys() - before.keys())),
+        removed=tuple(sorted(before.keys() - after.keys())),
+        changed=tuple(sorted(name for name in before.keys() & after.keys() if before[name] != after[name])),
     )
-    return ManualReport(name, tool_count=len(by_name), skipped=skipped), tuple(by_name.values())
 
 
-def _report_line(manual: ManualReport) -> str:
-    outcome = f"{manual.tool_count} tools" if manual.ok else f"failed: {manual.error}"
-    return f"{manual.name!r}: {outcome}"
+async def _fetch(client: Client, manual: ManualTemplate, timeout: float, on_runner: OnRunner | None) -> _Outcome:
+    clock = asyncio.timeout(timeout)
+    try:
+        async with clock:
+            if on_runner is not None and client.loop_bound(str(_protocol(manual))):
+                fetched = await on_runner(lambda: client.fetch_manual(manual))
+            else:
+                fetched = await client.fetch_manual(manual)
+    except Exception as error:  # noqa: BLE001 - a plugin may raise anything; it costs this manual alone and is reported
+        if isinstance(error, TimeoutError) and clock.expired():
+            return _Outcome(manual, error=f"no answer within {timeout:g} seconds (discovery_timeout)")
+        return _Outcome(manual, error=client.secrets.scrub(reason(error)))
+    loaded = fetched.loaded
+    if loaded.skipped and not loaded.tools:
+        return _Outcome(manual, fetched, "none of its tools can be used")
+    return _Outcome(manual, fetched)
+
+
+async def _keep(client: Client, outcome: _Outcome) -> tuple[ManualReport, LoadedManual]:
+    manual = outcome.manual
+    if outcome.error is None and outcome.fetched is not None:
+        try:
+            loaded = await client.keep_manual(outcome.fetched)
+        except Exception as error:  # noqa: BLE001 - so may a tool repository
+            words = client.secrets.scrub(reason(error))
+            outcome = _Outcome(manual, error=f"the tool repository did not take it: {words}")
+        else:
+            return ManualReport(
+                manual.name,
+                len(loaded.tools),
+                skipped=loaded.skipped,
+                protocol=_protocol(manual),
+                missing_variables=loaded.missing_variables,
+            ), loaded
+    return _failed(outcome, client.kept_manual(manual.name))
+
+
+def _failed(outcome: _Outcome, kept: LoadedManual | None = None) -> tuple[ManualReport, LoadedManual]:
+    loaded = kept or LoadedManual()
+    skipped = outcome.fetched.loaded.skipped if outcome.fetched is not None else ()
+    report = ManualReport(
+        outcome.manual.name,
+        len(loaded.tools),
+        error=outcome.error,
+        skipped=skipped,
+        protocol=_protocol(outcome.manual),
+    )
+    return report, loaded
+
+
+def _protocol(manual: ManualTemplate) -> str | None:
+    kind = manual.template.get("call_template_type")
+    return kind if isinstance(kind, str) else None
+
+
+def _headline(manual: ManualReport) -> str:
+    protocol = f" ({manual.protocol})" if manual.protocol else ""
+    tools = f"{manual.tool_count} tool{'' if manual.tool_count == 1 else 's'}"
+    if manual.ok:
+        return f"{manual.name!r}{protocol}: {tools}"
+    before = f"; its {tools} of the last load stay" if manual.tool_count else ""
+    return f"{manual.name!r}{protocol}: failed: {manual.error}{before}"
+
+
+def _variable_line(variable: MissingVariable) -> str:
+    others = f" and {len(variable.tools) - 1} more tools" if len(variable.tools) > 1 else ""
+    return f"the variable {variable.key!r} is not defined; {variable.tools[0]}{others} cannot be called without it"

@@ -7,6 +7,8 @@ Divided by who must act::
     ├── DiscoveryError                   the operator: manuals that could not be loaded
     ├── SchemaError (ValueError)         the author of the tool: a schema that cannot be used
     ├── RunnerError (RuntimeError)       the developer: closed, or called where it would deadlock
+    │   ├── RunnerStoppedError           the work was not finished: its toolset was closed, or the program ends
+    │   └── WorkCancelledError           the work cancelled itself
     └── ToolCallError                    one call of one tool went wrong
         ├── ToolNotFoundError (LookupError)
         ├── ToolArgumentsError (ValueError)
@@ -19,11 +21,15 @@ All of them survive pickling, so that they cross process boundaries whole.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 __all__ = [
     "BridgeError",
     "ConfigError",
     "DiscoveryError",
     "RunnerError",
+    "RunnerStoppedError",
     "SchemaError",
     "ToolArgumentsError",
     "ToolCallError",
@@ -31,6 +37,7 @@ __all__ = [
     "ToolNotFoundError",
     "ToolTimeoutError",
     "ToolTransportError",
+    "WorkCancelledError",
 ]
 
 
@@ -54,6 +61,14 @@ class RunnerError(BridgeError, RuntimeError):
     """A toolset was used after it was closed, or from a thread where waiting would deadlock."""
 
 
+class RunnerStoppedError(RunnerError):
+    """The runner stopped before the work was finished: its toolset was closed, or the interpreter is exiting."""
+
+
+class WorkCancelledError(RunnerError):
+    """The work raised `asyncio.CancelledError` although nobody cancelled it; its cause is that error."""
+
+
 class ToolCallError(BridgeError):
     """A call failed.
 
@@ -61,14 +76,23 @@ class ToolCallError(BridgeError):
         message: What happened and what to do next, in words fit for a model.
         tool: The name of the tool as models are shown it, or None if there is no such tool.
         manual: The manual that the tool comes from, or None if there is no such tool.
+        raw: The original reply as blocks, where there was one, such as `{"type": "http_error", "status": 404}`.
     """
 
     # Keyword arguments with defaults, because unpickling calls the class with `args` alone and then
     # restores `__dict__`.
-    def __init__(self, message: str, *, tool: str | None = None, manual: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        tool: str | None = None,
+        manual: str | None = None,
+        raw: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
         super().__init__(message)
         self.tool = tool
         self.manual = manual
+        self.raw = tuple(dict(block) for block in raw)
 
 
 class ToolNotFoundError(ToolCallError, LookupError):

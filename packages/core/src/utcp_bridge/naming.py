@@ -14,16 +14,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from utcp_bridge.errors import ConfigError
-
-DEFAULT_MAX_LENGTH = 64
-SMALLEST_MAX_LENGTH = 16
+from utcp_bridge.options import DEFAULT_MAX_NAME_LENGTH, SMALLEST_MAX_NAME_LENGTH
 
 _SEPARATORS = re.compile(r"[^a-zA-Z0-9_-]+")
 _HASH_LENGTH = 8
 _HASH_STEP = 2
 
 
-def shown_names(utcp_names: Iterable[str], max_length: int = DEFAULT_MAX_LENGTH) -> dict[str, str]:
+def shown_names(utcp_names: Iterable[str], max_length: int = DEFAULT_MAX_NAME_LENGTH) -> dict[str, str]:
     """Map each UTCP name to a name that is valid for every provider, readable and unique.
 
     The result does not depend on the order of the names. A name that is too long, that would collide
@@ -40,9 +38,9 @@ def shown_names(utcp_names: Iterable[str], max_length: int = DEFAULT_MAX_LENGTH)
     Raises:
         ConfigError: `max_length` is below 16.
     """
-    if max_length < SMALLEST_MAX_LENGTH:
+    if max_length < SMALLEST_MAX_NAME_LENGTH:
         raise ConfigError(
-            f"max_name_length: expected an integer of at least {SMALLEST_MAX_LENGTH}, got {max_length!r}."
+            f"max_name_length: expected an integer of at least {SMALLEST_MAX_NAME_LENGTH}, got {max_length!r}."
         )
     originals = sorted(set(utcp_names))
     hash_lengths = {name: _HASH_LENGTH if _loses_letters(name) else 0 for name in originals}

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+import math
+import re
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic_core import to_jsonable_python
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-DEFAULT_MAX_CHARS = 40_000
+from utcp_bridge.options import DEFAULT_MAX_CHARS
+
 NO_CONTENT = "(no content)"
 
 # Keys that only wrap a text; a dict that has others beside `content` is data, and is shown whole.
 _ENVELOPE_KEYS = frozenset({"content", "isError", "is_error", "type", "meta", "_meta", "role", "structuredContent"})
+_NON_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+_SURROGATES = re.compile("[\ud800-\udfff]")
 # Content blocks of MCP, https://modelcontextprotocol.io/specification/2025-06-18/server/tools
 _BLOCK_TYPES = frozenset({"text", "image", "audio", "resource", "resource_link"})
 
@@ -55,10 +60,11 @@ def _result(reply: object) -> ToolResult:
     if reply is None:
         return ToolResult(NO_CONTENT)
     if isinstance(reply, str):
-        return ToolResult(reply, raw=[{"type": "text", "text": reply}])
+        text = _encodable(reply)
+        return ToolResult(text, raw=[{"type": "text", "text": text}])
     if isinstance(reply, (bytes, bytearray, memoryview)):
         return _bytes_result(bytes(reply))
-    value = to_jsonable_python(reply, serialize_unknown=True, bytes_mode="base64", inf_nan_mode="constants")
+    value = _json_value(reply)
     if _are_blocks(value):
         return ToolResult(_joined_text(value), raw=list(value), data=value)
     if isinstance(value, dict):
@@ -123,6 +129,39 @@ def _described(block: Mapping[str, Any]) -> str:
 
 def _json_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _json_value(value: object) -> Any:
+    """The value as JSON can say it (RFC 8259): no NaN, no lone surrogates, no Python objects."""
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, str):
+        return _encodable(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else _NON_FINITE.get(str(value), str(value))
+    if isinstance(value, Mapping):
+        return {
+            _encodable(key if isinstance(key, str) else _key_text(key)): _json_value(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, (list, tuple, Set)):
+        return [_json_value(item) for item in value]
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return base64.b64encode(bytes(value)).decode("ascii")
+    try:
+        plain = to_jsonable_python(value)
+    except (PydanticSerializationError, UnicodeEncodeError):
+        return f"[{type(value).__qualname__}]"
+    return _json_value(plain)
+
+
+def _key_text(key: object) -> str:
+    return json.dumps(key) if key is None or isinstance(key, (bool, int, float)) else str(key)
+
+
+def _encodable(text: str) -> str:
+    # A lone surrogate, which JSON can spell as an escape, would break whoever encodes the text later.
+    return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _cut(content: str, max_chars: int | None) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, Self
 
 from aiohttp import web
+
+_MOST_HANDLERS = 64
 
 
 class ToolServerError(Exception):
@@ -71,6 +74,8 @@ class ToolServer:
 
     def __enter__(self) -> Self:
         self._loop = asyncio.new_event_loop()
+        # asyncio's own pool has as few as five threads, and handlers may wait for each other.
+        self._loop.set_default_executor(ThreadPoolExecutor(_MOST_HANDLERS, "utcp-bridge-tool-server-handler"))
         self._thread = threading.Thread(target=self._loop.run_forever, name="utcp-bridge-tool-server", daemon=True)
         self._thread.start()
         asyncio.run_coroutine_threadsafe(self._start(), self._loop).result()

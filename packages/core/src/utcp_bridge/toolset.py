@@ -3,168 +3,153 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType, TracebackType
-from typing import Any, Literal, Self
+import logging
+import threading
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from types import TracebackType
+from typing import Any, Self, TypeAlias, Unpack
 
-import aiohttp
-
-from utcp_bridge.config import Source, load_config
-from utcp_bridge.discovery import DiscoveryReport, discover, raise_if_failed
+from utcp_bridge import runner
+from utcp_bridge.calls import PreparedCall
+from utcp_bridge.catalog import Catalog
+from utcp_bridge.discovery import Discovery, DiscoveryReport, ToolsetChanges, changes_between, discover
 from utcp_bridge.errors import (
+    ConfigError,
     RunnerError,
+    RunnerStoppedError,
+    ToolArgumentsError,
     ToolCallError,
     ToolExecutionError,
-    ToolNotFoundError,
-    ToolTimeoutError,
     ToolTransportError,
+    WorkCancelledError,
 )
-from utcp_bridge.naming import DEFAULT_MAX_LENGTH, shown_names
-from utcp_bridge.results import DEFAULT_MAX_CHARS, ToolResult, normalise
-from utcp_bridge.transports.client import Client, DiscoveredTool
+from utcp_bridge.naming import shown_names
+from utcp_bridge.options import Limit, Options, OptionsDict
+from utcp_bridge.results import ToolResult, normalise
+from utcp_bridge.schema import InvalidArguments
+from utcp_bridge.tools import BridgedTool, bridged, is_read_only
+from utcp_bridge.transports.client import Client, Source, open_client
 
-DEFAULT_TIMEOUT = 30.0
-_SAFE_HTTP_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})  # RFC 9110, section 9.2.1
+logger = logging.getLogger(__name__)
 
-
-@dataclass(frozen=True, slots=True)
-class BridgedTool:
-    """One tool, framework-neutral.
-
-    Attributes:
-        name: The name that models are shown.
-        utcp_name: The name that UTCP knows, `manual.tool`.
-        manual: The manual that the tool comes from.
-        description: What the tool does; never empty.
-        tags: Its tags.
-        input_schema: JSON Schema of its arguments, an object schema with `properties`.
-        output_schema: JSON Schema of its reply, empty if the manual gives none.
-        read_only: Whether a call changes nothing, as far as the manual tells.
-        destructive: Whether a call deletes something, as far as the manual tells.
-    """
-
-    name: str
-    utcp_name: str
-    manual: str
-    description: str
-    tags: tuple[str, ...]
-    input_schema: dict[str, Any]
-    output_schema: dict[str, Any]
-    read_only: bool
-    destructive: bool
-    _toolset: Toolset = field(repr=False, compare=False)
-
-    async def acall(self, arguments: Mapping[str, Any] | None = None) -> ToolResult:
-        """Call the tool; see `Toolset.acall`."""
-        return await self._toolset.acall(self.utcp_name, arguments)
+Arguments: TypeAlias = Mapping[str, Any] | str | None
 
 
 class Toolset:
-    """The tools of one source, ready to be called. Make it with `aopen`, and close it."""
+    """The tools of one source, ready to be called. Make it with `open` or `aopen`, and close it.
 
-    def __init__(
-        self,
-        client: Client,
-        discovered: tuple[DiscoveredTool, ...],
-        report: DiscoveryReport,
-        *,
-        timeout: float,
-        on_tool_error: Literal["return", "raise"],
-        max_chars: int | None,
-        max_name_length: int,
-    ) -> None:
-        names = shown_names((tool.utcp_name for tool in discovered), max_name_length)
-        tools = sorted((self._bridged(tool, names[tool.utcp_name]) for tool in discovered), key=lambda tool: tool.name)
-        self.report = report
-        self.tools: Mapping[str, BridgedTool] = MappingProxyType({tool.name: tool for tool in tools})
-        self._by_utcp_name = {tool.utcp_name: tool for tool in tools}
+    Attributes:
+        tools: The tools by the name that models are shown, sorted by name.
+        report: What came of each manual.
+
+    Example:
+        ```python
+        with Toolset.open("utcp.json", timeout=10) as toolset:
+            print(toolset.call("weather_get_weather", {"city": "Paris"}).content)
+        ```
+    """
+
+    def __init__(self, client: Client, options: Options, lease: runner.Lease | None = None) -> None:
         self._client = client
-        self._timeout = timeout
-        self._on_tool_error = on_tool_error
-        self._max_chars = max_chars
+        self._options = options
+        self._catalog = Catalog.of(())
+        self._report = DiscoveryReport()
+        self._lock = threading.Lock()
+        self._lease: runner.Lease | None = None
+        if lease is not None:
+            self._hold(lease)
+        self._refreshing = asyncio.Lock()
         self._closed = False
 
+    # -- opening and closing
+
     @classmethod
-    async def aopen(
-        cls,
-        source: Source,
-        *,
-        timeout: float = DEFAULT_TIMEOUT,
-        discovery_timeout: float = DEFAULT_TIMEOUT,
-        on_failure: Literal["skip", "raise"] = "skip",
-        on_tool_error: Literal["return", "raise"] = "return",
-        max_chars: int | None = DEFAULT_MAX_CHARS,
-        max_name_length: int = DEFAULT_MAX_LENGTH,
-    ) -> Self:
-        """Load all manuals of a source.
+    def open(cls, source: Source, **options: Unpack[OptionsDict]) -> Self:
+        """Load all manuals of a source, from any thread, also inside a running loop.
 
         Args:
-            source: The path of a UTCP client configuration (JSON), or the configuration itself.
-            timeout: The limit of a call, in seconds; default 30.
-            discovery_timeout: The limit for each manual, in seconds; default 30.
-            on_failure: `"skip"` (default) leaves out manuals that fail, and says so in `report`;
-                `"raise"` raises one error for all of them.
-            on_tool_error: `"return"` (default) makes a failed call a result with `is_error`;
-                `"raise"` raises a `ToolCallError`.
-            max_chars: The most characters of a result's `content`; default 40,000; None never cuts.
-            max_name_length: The most characters of a tool's name; default 64.
+            source: The path of a UTCP client configuration (JSON or YAML), the configuration itself as a dict or
+                a `UtcpClientConfig`, or a ready `UtcpClient`, which stays open when the toolset is closed.
+            **options: See `Options`.
 
         Returns:
             The open toolset.
 
         Raises:
-            ConfigError: The source cannot be read or has a wrong shape.
+            ConfigError: The source cannot be read, or an option is unknown or has a wrong value.
             DiscoveryError: A manual failed and `on_failure` is `"raise"`.
+            RunnerError: Called on the runner's own thread; use `aopen` there.
         """
-        config = load_config(source)
-        client = await Client.create(config)
+        parsed = Options.parse(options)
+        lease = runner.acquire()
         try:
-            found = await discover(client, config["manual_call_templates"], timeout=discovery_timeout)
-            if on_failure == "raise":
-                raise_if_failed(found.report)
-            return cls(
-                client,
-                found.tools,
-                found.report,
-                timeout=timeout,
-                on_tool_error=on_tool_error,
-                max_chars=max_chars,
-                max_name_length=max_name_length,
-            )
+            return lease.run(lambda: cls._opened(source, parsed, lease))
         except BaseException:
-            await client.close()
+            lease.release()
             raise
 
-    async def acall(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
-        """Call a tool.
+    @classmethod
+    async def aopen(cls, source: Source, **options: Unpack[OptionsDict]) -> Self:
+        """Load all manuals of a source from async code; see `open`."""
+        return await cls._opened(source, Options.parse(options))
 
-        Args:
-            name: The name that models are shown, or the UTCP name.
-            arguments: The arguments by name; None for none.
-
-        Returns:
-            The result; one with `is_error` if the call failed and `on_tool_error` is `"return"`.
+    @classmethod
+    def of(cls, source: Source | Toolset, **options: Unpack[OptionsDict]) -> Toolset:
+        """A toolset as it is, or the one that `open` makes of a source; what adapters take.
 
         Raises:
-            RunnerError: The toolset is closed.
-            ToolCallError: The call failed and `on_tool_error` is `"raise"`.
+            ConfigError: Options were given beside an open toolset, which has its own.
         """
-        if self._closed:
-            raise RunnerError(f"The toolset is closed; open a new one to call {name!r}.")
+        return _with_its_own_options(source, options) if isinstance(source, Toolset) else cls.open(source, **options)
+
+    @classmethod
+    async def aof(cls, source: Source | Toolset, **options: Unpack[OptionsDict]) -> Toolset:
+        """The same as `of`, from async code."""
+        if isinstance(source, Toolset):
+            return _with_its_own_options(source, options)
+        return await cls.aopen(source, **options)
+
+    def close(self) -> None:
+        """Release everything that the toolset holds; a second time does nothing."""
+        if not self._mark_closed():
+            return
+        lease = self._lease or runner.acquire()
         try:
-            return await self._call(self._find(name), dict(arguments or {}))
-        except ToolCallError as error:
-            if self._on_tool_error == "raise":
-                raise
-            return ToolResult(str(error), is_error=True, raw=[{"type": "text", "text": str(error)}])
+            # At exit the runner has stopped before, and everything that it held with it.
+            with suppress(RunnerStoppedError):
+                lease.run(self._client.close)
+        finally:
+            lease.release()
 
     async def aclose(self) -> None:
-        """Release everything that the toolset holds; a second time does nothing."""
-        if not self._closed:
-            self._closed = True
+        """The same as `close`, from async code."""
+        if not self._mark_closed():
+            return
+        lease = self._lease
+        if lease is None:
             await self._client.close()
+            return
+        try:
+            with suppress(RunnerStoppedError):
+                await lease.arun(self._client.close)
+        finally:
+            # In a thread, because work that refuses to end can hold it up for a second.
+            await asyncio.to_thread(lease.release)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the toolset has been closed."""
+        return self._closed
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -174,46 +159,203 @@ class Toolset:
     ) -> None:
         await self.aclose()
 
+    # -- looking
+
+    @property
+    def tools(self) -> Mapping[str, BridgedTool]:
+        """The tools by the name that models are shown, sorted by name."""
+        return self._catalog.tools
+
+    @property
+    def report(self) -> DiscoveryReport:
+        """What came of each manual when it was last loaded."""
+        return self._report
+
+    def find(self, name: str) -> BridgedTool:
+        """The tool of this name, or of this UTCP name.
+
+        Raises:
+            ToolNotFoundError: There is none; the message lists the closest names.
+        """
+        return self._catalog.find(name)
+
+    def search(self, query: str, limit: int = 5) -> list[BridgedTool]:
+        """The tools that fit a query best, best first, by the search strategy of the UTCP configuration.
+
+        Args:
+            query: What is looked for, in plain words.
+            limit: The most tools to return; default 5.
+
+        Returns:
+            At most `limit` tools. Whether tools that do not fit at all fill it up is the strategy's choice.
+        """
+        return self._leased().run(lambda: self.asearch(query, limit))
+
+    async def asearch(self, query: str, limit: int = 5) -> list[BridgedTool]:
+        """The same as `search`, from async code."""
+        self._require_open("search")
+        by_utcp_name = self._catalog.by_utcp_name
+        found = await self._client.search_tools(query)
+        return [by_utcp_name[name] for name in found if name in by_utcp_name][:limit]
+
     def __repr__(self) -> str:
         state = "closed" if self._closed else "open"
         return f"<Toolset {state}: {len(self.tools)} tools of {len(self.report.manuals)} manuals>"
 
-    def _bridged(self, tool: DiscoveredTool, name: str) -> BridgedTool:
-        method = (tool.http_method or "").upper()
-        return BridgedTool(
-            name=name,
-            utcp_name=tool.utcp_name,
-            manual=tool.utcp_name.partition(".")[0],
-            description=tool.description.strip() or f"Calls {name}.",
-            tags=tool.tags,
-            input_schema={"type": "object", "properties": {}, **tool.inputs},
-            output_schema=tool.outputs,
-            read_only=method in _SAFE_HTTP_METHODS,
-            destructive=method == "DELETE",
-            _toolset=self,
+    # -- calling
+
+    def call(self, name: str, arguments: Arguments = None, *, timeout: float | None = None) -> ToolResult:
+        """Call a tool from any thread, also inside a running loop.
+
+        Args:
+            name: The name that models are shown, or the UTCP name.
+            arguments: The arguments by name, or their JSON text; None or empty text for none.
+            timeout: The limit of this call in seconds; default None, the limit of the options.
+
+        Returns:
+            The result; one with `is_error` if the call failed and `on_tool_error` is `"return"`.
+
+        Raises:
+            RunnerError: The toolset is closed, or this is the runner's own thread; use `acall` there.
+            ToolCallError: The call failed and `on_tool_error` is `"raise"`.
+        """
+        lease = self._leased(f"call {name!r}")
+        try:
+            prepared = self._prepared(name, arguments, timeout)
+            with _told_to_the_model(prepared.tool):
+                reply = lease.run(prepared.run)
+        except ToolCallError as error:
+            return self._failed(error)
+        return self._succeeded(prepared.tool, reply)
+
+    async def acall(self, name: str, arguments: Arguments = None, *, timeout: float | None = None) -> ToolResult:
+        """Call a tool from async code, on the caller's own loop wherever its protocol allows; see `call`."""
+        self._require_open(f"call {name!r}")
+        try:
+            prepared = self._prepared(name, arguments, timeout)
+            if self._client.loop_bound(prepared.tool.protocol):
+                lease = self._leased(f"call {name!r}")
+                with _told_to_the_model(prepared.tool):
+                    reply = await lease.arun(prepared.run)
+            else:
+                reply = await prepared.run()
+        except ToolCallError as error:
+            return self._failed(error)
+        return self._succeeded(prepared.tool, reply)
+
+    def _prepared(self, name: str, arguments: Arguments, timeout: float | None) -> PreparedCall:
+        tool = self._catalog.find(name)
+        try:
+            accepted = tool.arguments.accept(arguments, repair=self._options.repair)
+        except InvalidArguments as error:
+            raise ToolArgumentsError(f"{tool.name}: {error}", tool=tool.name, manual=tool.manual) from error
+        if timeout is None:
+            limit = self._options.timeout_for(tool.utcp_name, tool.name)
+        else:
+            limit = Limit(timeout, "timeout of this call")
+        return PreparedCall(self._client, tool, accepted, limit)
+
+    def _succeeded(self, tool: BridgedTool, reply: Any) -> ToolResult:
+        return normalise(reply, max_chars=self._options.max_chars_for(tool.utcp_name, tool.name))
+
+    def _failed(self, error: ToolCallError) -> ToolResult:
+        if self._options.on_tool_error == "raise":
+            raise error
+        return ToolResult(str(error), is_error=True, raw=list(error.raw) or [{"type": "text", "text": str(error)}])
+
+    # -- discovering
+
+    def refresh(self) -> ToolsetChanges:
+        """Load all manuals anew and swap the tools at once; a manual that fails keeps the tools it had.
+
+        Returns:
+            The names of the tools that were added, removed and changed.
+
+        Raises:
+            RunnerError: The toolset is closed, or this is the runner's own thread; use `arefresh` there.
+            DiscoveryError: A manual failed and `on_failure` is `"raise"`; the toolset stays as it was.
+        """
+        return self._leased("refresh").run(self._refreshed)
+
+    async def arefresh(self) -> ToolsetChanges:
+        """The same as `refresh`, from async code."""
+        return await self._leased("refresh").arun(self._refreshed)
+
+    @classmethod
+    async def _opened(cls, source: Source, options: Options, lease: runner.Lease | None = None) -> Self:
+        client = await open_client(source, options.http)
+        toolset = cls(client, options, lease)
+        try:
+            toolset._swap(await toolset._discovered())
+        except BaseException:
+            await toolset.aclose()
+            raise
+        return toolset
+
+    async def _refreshed(self) -> ToolsetChanges:
+        async with self._refreshing:
+            before = self._catalog
+            self._swap(await self._discovered())
+        return changes_between(before.tools, self._catalog.tools)
+
+    async def _discovered(self) -> Discovery:
+        return await discover(
+            self._client,
+            timeout=self._options.discovery_timeout,
+            on_runner=lambda work: self._leased().arun(work),
+            on_failure=self._options.on_failure,
         )
 
-    def _find(self, name: str) -> BridgedTool:
-        tool = self.tools.get(name) or self._by_utcp_name.get(name)
-        if tool is None:
-            closest = difflib.get_close_matches(name, self.tools, n=3, cutoff=0.4)
-            advice = f"The closest are: {', '.join(closest)}." if closest else f"There are {len(self.tools)} tools."
-            raise ToolNotFoundError(f"There is no tool {name!r}. {advice}")
-        return tool
+    def _swap(self, found: Discovery) -> None:
+        # Names are given before the filters apply, so that a filter never renames a tool.
+        names = shown_names((tool.utcp_name for tool in found.tools), self._options.max_name_length)
+        selected = [
+            tool for tool in found.tools if self._options.selects(tool.utcp_name, tool.tags, is_read_only(tool))
+        ]
+        if found.tools and not selected:
+            logger.warning("None of the %d UTCP tools passes the filters of the options.", len(found.tools))
+        self._catalog = Catalog.of(
+            bridged(tool, names[tool.utcp_name], repair=self._options.repair, toolset=self) for tool in selected
+        )
+        self._report = found.report
 
-    async def _call(self, tool: BridgedTool, arguments: dict[str, Any]) -> ToolResult:
-        about: dict[str, str] = {"tool": tool.name, "manual": tool.manual}
-        try:
-            async with asyncio.timeout(self._timeout):
-                reply = await self._client.call_tool(tool.utcp_name, arguments)
-        except TimeoutError as error:
-            raise ToolTimeoutError(f"{tool.name} gave no answer within {self._timeout:g} seconds.", **about) from error
-        except aiohttp.ClientResponseError as error:
-            # Not str(error): that holds the URL, and with it a key in the query.
-            raise ToolExecutionError(f"{tool.name} failed: HTTP {error.status} {error.message}", **about) from error
-        except OSError as error:
-            raise ToolTransportError(f"{tool.name} could not be reached: {error}", **about) from error
-        except Exception as error:  # a plugin may raise anything, and the model must learn of it either way
-            reason = str(error) or type(error).__name__
-            raise ToolExecutionError(f"{tool.name} failed: {reason}", **about) from error
-        return normalise(reply, max_chars=self._max_chars)
+    # -- the runner, held only by a toolset that needs it
+
+    def _leased(self, purpose: str = "use") -> runner.Lease:
+        self._require_open(purpose)
+        with self._lock:
+            return self._lease or self._hold(runner.acquire())
+
+    def _hold(self, lease: runner.Lease) -> runner.Lease:
+        self._lease = lease
+        weakref.finalize(self, lease.release)
+        return lease
+
+    def _require_open(self, purpose: str) -> None:
+        if self._closed:
+            raise RunnerError(f"The toolset is closed; open a new one to {purpose}.")
+
+    def _mark_closed(self) -> bool:
+        with self._lock:
+            was_open, self._closed = not self._closed, True
+        return was_open
+
+
+@contextmanager
+def _told_to_the_model(tool: BridgedTool) -> Iterator[None]:
+    """Make the end of the runner, or of the work, the outcome of the call: it is nobody's mistake."""
+    try:
+        yield
+    except RunnerStoppedError as error:
+        raise ToolTransportError(f"{tool.name}: {error}", tool=tool.name, manual=tool.manual) from error
+    except WorkCancelledError as error:
+        raise ToolExecutionError(f"{tool.name}: {error}", tool=tool.name, manual=tool.manual) from error
+
+
+def _with_its_own_options(toolset: Toolset, options: Mapping[str, Any]) -> Toolset:
+    if options:
+        raise ConfigError(
+            f"The options {', '.join(map(repr, sorted(options)))} were given beside an open toolset, which has its "
+            "own; pass them to Toolset.open instead."
+        )
+    return toolset

@@ -3,25 +3,105 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
-_UPSTREAM_LOGGERS = ("utcp", "utcp_cli", "utcp_http")
+# Each command imports what it needs when it runs, so that `--help` and `--version` do not wait for UTCP.
+
+# The command shows every failure itself; these would say it twice.
+_SILENT_LOGGERS = ("utcp", "utcp_bridge.discovery", "utcp_cli", "utcp_file", "utcp_http", "utcp_text")
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_SOURCE_HELP = "SOURCE is a UTCP configuration (a JSON or YAML file), a manual, or the URL of a manual."
 
 
-@click.group()
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="utcp-bridge")
 def main() -> None:
-    """Bring UTCP tools into agent frameworks."""
-    # The command shows every failure itself; upstream's log lines repeat them with the URL and its keys.
-    for name in _UPSTREAM_LOGGERS:
+    """Bring UTCP tools into agent frameworks: look at them, call them, check them."""
+    for name in _SILENT_LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
+def _source_options(command: _Command) -> _Command:
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        click.option("--discovery-timeout", type=float, metavar="SECONDS", help="Limit for each manual; default 30."),
+        click.argument("source"),
+    ):
+        command = option(command)
+    return command
+
+
+def _filter_options(command: _Command) -> _Command:
+    for option in (
+        click.option("--read-only", is_flag=True, help="Only tools that change nothing."),
+        click.option("--tag", "tags", multiple=True, help="Only tools with this tag; may be repeated."),
+        click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out UTCP names; may be repeated."),
+        click.option("--include", multiple=True, metavar="GLOB", help="Only these UTCP names; may be repeated."),
+    ):
+        command = option(command)
+    return command
+
+
+@main.command("list", epilog=_SOURCE_HELP)
+@_filter_options
+@_source_options
+def list_tools(source: str, as_json: bool, discovery_timeout: float | None, **filters: Any) -> None:
+    """List the tools of a source."""
+    from utcp_bridge.cli.commands import list_tools
+
+    list_tools(source, as_json=as_json, discovery_timeout=discovery_timeout, **filters)
+
+
+@main.command(epilog=_SOURCE_HELP)
+@_source_options
+@click.argument("tool")
+def show(source: str, tool: str, as_json: bool, discovery_timeout: float | None) -> None:
+    """Show one tool as models see it: its name, description and arguments."""
+    from utcp_bridge.cli.commands import show_tool
+
+    show_tool(source, tool, as_json=as_json, discovery_timeout=discovery_timeout)
+
+
+@main.command(epilog=_SOURCE_HELP)
+@_source_options
+@click.option("--timeout", type=float, metavar="SECONDS", help="Limit of the call; default 30.")
+@click.argument("tool")
+@click.argument("arguments", nargs=-1)
+def call(
+    source: str,
+    tool: str,
+    arguments: tuple[str, ...],
+    as_json: bool,
+    discovery_timeout: float | None,
+    timeout: float | None,
+) -> None:
+    """Call a tool; exits with 1 when the call fails.
+
+    ARGUMENTS are `name=value` pairs, or one JSON object.
+    """
+    from utcp_bridge.cli.commands import call_tool
+
+    call_tool(source, tool, arguments, as_json=as_json, discovery_timeout=discovery_timeout, timeout=timeout)
+
+
+@main.command(epilog=_SOURCE_HELP)
+@_source_options
+def check(source: str, as_json: bool, discovery_timeout: float | None) -> None:
+    """Say what came of each manual; exits with 1 when one failed."""
+    from utcp_bridge.cli.commands import check_source
+
+    check_source(source, as_json=as_json, discovery_timeout=discovery_timeout)
+
+
 @main.command()
-def demo() -> None:
-    """Start a tool server on this machine, load its tools and call them."""
-    # Imported here, so that `--help` and `--version` do not wait for UTCP.
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
+@click.option("--svg", "picture", type=click.Path(dir_okay=False, writable=True), help="Write a picture instead.")
+def demo(as_json: bool, picture: str | None) -> None:
+    """Start tools on this machine and let an agent of every installed framework use them."""
     from utcp_bridge.cli.demo import run
 
-    run()
+    run(as_json=as_json, picture=picture)

@@ -1,76 +1,97 @@
-"""`utcp-bridge demo`: the whole path, from a manual to a result, on this machine alone."""
+"""`utcp-bridge demo`: the whole path, from a manual to an agent's answer, on this machine alone."""
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any
+import dataclasses
+import io
+import json
+import re
+import sys
+from pathlib import Path
 
+import click
+from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
-from utcp_bridge.testing import ServedTool, ToolServer, ToolServerError
-from utcp_bridge.toolset import Toolset
+from utcp_bridge.cli import tables
+from utcp_bridge.demo import Step
+from utcp_bridge.demo.story import SCRIPT, FrameworkRun, Loaded, tell
 
-_WEATHER = {"Paris": {"sky": "sunny", "celsius": 21}, "Oslo": {"sky": "snow", "celsius": -3}}
+_PICTURE_WIDTH = 118
+_STYLES = {"tools": "dim", "call": "cyan", "result": "green", "error": "red", "answer": "bold"}
+_LABELS = {"tools": "is shown", "call": "calls", "result": "gets", "error": "gets error", "answer": "answers"}
 
+_NEXT = """\
+Now with your own tools:
 
-def demo_tools() -> list[ServedTool]:
-    """The tools that the demo serves: one that reads a query, one that takes a JSON body."""
-    return [
-        ServedTool(
-            name="get_weather",
-            description="The weather in a city right now.",
-            properties={"city": {"type": "string", "description": "Name of the city", "examples": ["Paris"]}},
-            required=["city"],
-            handler=_weather,
-        ),
-        ServedTool(
-            name="add_note",
-            description="Keep a note for later.",
-            properties={
-                "body": {
-                    "type": "object",
-                    "properties": {"text": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}},
-                    "required": ["text"],
-                }
-            },
-            required=["body"],
-            handler=lambda arguments: {"kept": arguments["body"]},
-            method="POST",
-        ),
-    ]
+  utcp-bridge check my-utcp.json        what came of each manual, and why
+  utcp-bridge list my-utcp.json         the tools, as models see them
+  utcp-bridge call my-utcp.json TOOL name=value
+
+  my-utcp.json: {"manual_call_templates": [{"name": "weather", "call_template_type": "http",
+                 "url": "https://api.example.com/utcp", "http_method": "GET"}]}
+
+  LangChain     from langchain_utcp_toolkit import load_tools;  tools = load_tools("my-utcp.json")
+  LlamaIndex    from llama_index.tools.utcp import UTCPToolSpec;  tools = UTCPToolSpec("my-utcp.json").to_tool_list()
+  OVOS persona  {"toolboxes": ["ovos-utcp-toolbox"], "ovos-utcp-toolbox": {"utcp_config": {...}}}"""
 
 
-def run() -> None:
-    """Run the demo on the terminal."""
-    console = Console()
-    with ToolServer(demo_tools()) as server:
-        asyncio.run(_show(console, server))
+def run(*, as_json: bool = False, picture: str | None = None) -> None:
+    """Run the demo; exit with 1 when an installed framework could not finish it.
+
+    Args:
+        as_json: Print one JSON object for each event, in place of the terminal's text.
+        picture: Where to write the terminal as SVG; default None, print it.
+    """
+    console = Console(file=io.StringIO(), record=True, width=_PICTURE_WIDTH) if picture else Console(soft_wrap=True)
+    finished = [_finished(event, as_json, console) for event in tell()]
+    if not as_json:
+        console.print()
+        console.print(_NEXT, highlight=False, markup=False)
+    if picture:
+        Path(picture).write_text(_svg(console), encoding="utf-8")
+    if not all(finished):
+        sys.exit(1)
 
 
-async def _show(console: Console, server: ToolServer) -> None:
-    config = {"manual_call_templates": [server.call_template("demo")]}
-    console.print(f"[bold]1.[/] A UTCP tool server answers on this machine: {server.manual_url}")
-    async with await Toolset.aopen(config) as toolset:
-        console.print(f"[bold]2.[/] Its manual is loaded: {toolset.report}")
-        table = Table("tool", "what it does", "arguments")
-        for tool in toolset.tools.values():
-            table.add_row(tool.name, tool.description, ", ".join(tool.input_schema["properties"]))
-        console.print(table)
-        console.print("[bold]3.[/] Its tools are called, one of them with a city that it does not know:")
-        await _call(console, toolset, "demo_get_weather", {"city": "Paris"})
-        await _call(console, toolset, "demo_add_note", {"body": {"text": "buy milk", "tags": ["home"]}})
-        await _call(console, toolset, "demo_get_weather", {"city": "Atlantis"})
+def _svg(console: Console) -> str:
+    # Without the web fonts of Rich's template: a picture loads nothing.
+    template = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+    return console.export_svg(title="utcp-bridge demo", code_format=template)
 
 
-async def _call(console: Console, toolset: Toolset, name: str, arguments: dict[str, Any]) -> None:
-    result = await toolset.acall(name, arguments)
-    mark = "[red]error[/]" if result.is_error else "[green]ok[/]"
-    console.print(f"   {name}({arguments}) -> {mark}: {result.content}", highlight=False, soft_wrap=True)
+def _finished(event: Loaded | FrameworkRun, as_json: bool, console: Console) -> bool:
+    if as_json:
+        click.echo(json.dumps(_jsonable(event), ensure_ascii=False))
+    elif isinstance(event, Loaded):
+        _print_loaded(event, console)
+    else:
+        _print_run(event, console)
+    return isinstance(event, Loaded) or any(step.kind == "answer" for step in event.steps) or bool(event.problem)
 
 
-def _weather(arguments: dict[str, Any]) -> dict[str, Any]:
-    city = arguments["city"]
-    if city not in _WEATHER:
-        raise ToolServerError(404, {"error": f"no city {city!r}; try {' or '.join(_WEATHER)}"})
-    return {"city": city, **_WEATHER[city]}
+def _print_loaded(event: Loaded, console: Console) -> None:
+    console.print(Text.assemble(("1. ", "bold"), f"UTCP tools answer on this machine: {event.url} and a command line"))
+    console.print(Text.assemble(("2. ", "bold"), "Their manuals are loaded:"))
+    console.print(tables.report(event.report), tables.tools(event.tools))
+    console.print(Text.assemble(("3. ", "bold"), f"A scripted model is asked: {SCRIPT.question}"))
+
+
+def _print_run(event: FrameworkRun, console: Console) -> None:
+    console.print()
+    console.print(Text(event.framework, style="bold underline"))
+    if event.problem:
+        console.print(Text(f"  {event.problem}", style="yellow"))
+    for step in event.steps:
+        console.print(_line(step))
+
+
+def _line(step: Step) -> Text:
+    return Text.assemble((f"  {_LABELS[step.kind]:<10} ", "dim"), (step.text, _STYLES[step.kind]))
+
+
+def _jsonable(event: Loaded | FrameworkRun) -> dict[str, object]:
+    if isinstance(event, Loaded):
+        return {"url": event.url, "report": event.report.to_dict(), "tools": [tool.name for tool in event.tools]}
+    return {**dataclasses.asdict(event), "steps": [dataclasses.asdict(step) for step in event.steps]}

@@ -1,0 +1,68 @@
+"""What the command prints, as tables for a terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from utcp_bridge.discovery import DiscoveryReport, ManualReport
+from utcp_bridge.tools import BridgedTool
+
+
+def tools(listed: Iterable[BridgedTool]) -> RenderableType:
+    """One row a tool."""
+    table = Table("tool", "what it does", "arguments", title_justify="left")
+    for tool in listed:
+        table.add_row(Text(tool.name), Text(_first_line(tool.description)), Text(_argument_names(tool.input_schema)))
+    return table
+
+
+def tool(shown: BridgedTool) -> RenderableType:
+    """One tool as models see it."""
+    facts = Table.grid(padding=(0, 2))
+    facts.add_row("name", Text(shown.name, style="bold"))
+    facts.add_row("UTCP name", Text(shown.utcp_name))
+    facts.add_row("description", Text(shown.description))
+    if shown.tags:
+        facts.add_row("tags", Text(", ".join(shown.tags)))
+    if shown.read_only or shown.destructive:
+        facts.add_row("effect", "reads only" if shown.read_only else "deletes something")
+    return Group(facts, Text("arguments"), _json(shown.input_schema))
+
+
+def report(of: DiscoveryReport) -> RenderableType:
+    """One row a manual, and one a tool that was left out."""
+    table = Table("manual", "tools", "outcome")
+    for manual in of.manuals:
+        table.add_row(Text(manual.name), str(manual.tool_count), _outcome(manual))
+        for skipped in manual.skipped:
+            table.add_row("", "", Text(f"{skipped.name}: {skipped.reason}", style="yellow"))
+        for variable in manual.missing_variables:
+            needed = f"{len(variable.tools)} tool{'' if len(variable.tools) == 1 else 's'}"
+            table.add_row(
+                "", "", Text(f"the variable {variable.key!r} is not defined; {needed} need it", style="yellow")
+            )
+    return table
+
+
+def _outcome(manual: ManualReport) -> Text:
+    return Text("ok", style="green") if manual.ok else Text(f"failed: {manual.error}", style="red")
+
+
+def _argument_names(schema: Mapping[str, Any]) -> str:
+    required = schema.get("required", ())
+    return ", ".join(name if name in required else f"[{name}]" for name in schema["properties"])
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0]
+
+
+def _json(value: Any) -> Syntax:
+    return Syntax(json.dumps(value, ensure_ascii=False, indent=2), "json", background_color="default", word_wrap=True)

@@ -1,0 +1,111 @@
+"""Documents in JSON's types: read from files, copied, described, without ever showing what they hold."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import yaml
+from pydantic import BaseModel
+
+from utcp_bridge.errors import ConfigError
+
+YAML_SUFFIXES = frozenset({".yaml", ".yml"})
+
+if TYPE_CHECKING:
+    _Base: TypeAlias = yaml.SafeLoader
+else:
+    # libyaml where it is built in: it is about ten times as fast, and a large OpenAPI document can be a source.
+    _Base = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
+
+
+class _JsonLikeLoader(_Base):
+    """YAML as far as JSON can say it: `2024-01-31` stays text."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own class attribute
+        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+        for first, resolvers in _Base.yaml_implicit_resolvers.items()
+    }
+
+
+def read_document(path: Path, *, what: str) -> Any:
+    """Read a JSON or YAML file.
+
+    A file is JSON or YAML by its suffix; JSON is accepted under every name, and YAML under every name
+    but `.json`.
+
+    Args:
+        path: The file.
+        what: What the file is for, as the subject of an error message, such as "the configuration".
+
+    Returns:
+        The document: objects, lists and plain values.
+
+    Raises:
+        ConfigError: The file cannot be read, or is not JSON or YAML; with the line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        where = "" if path.is_absolute() else f" in {str(Path.cwd())!r}"
+        raise ConfigError(f"Cannot read {what}: there is no file {str(path)!r}{where}.") from error
+    except OSError as error:
+        raise ConfigError(f"Cannot read {what} from {str(path)!r}: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"Cannot read {what} from {str(path)!r}: it is not UTF-8 text ({error.reason}).") from error
+    except ValueError as error:
+        raise ConfigError(f"Cannot read {what}: {str(path)!r} is not the name of a file ({error}).") from error
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ConfigError(f"Cannot read {what} from {str(path)!r}: it is nested too deeply.") from error
+    except json.JSONDecodeError as error:
+        json_error = error
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        raise ConfigError(f"Cannot read {what} from {str(path)!r}: {_json_place(json_error)}.") from json_error
+    try:
+        document = yaml.load(text, Loader=_JsonLikeLoader)  # noqa: S506 - a subclass of the safe loader
+    except (yaml.YAMLError, RecursionError) as error:
+        kinds = "not YAML" if suffix in YAML_SUFFIXES else f"neither JSON ({_json_place(json_error)}) nor YAML"
+        raise ConfigError(f"Cannot read {what} from {str(path)!r}: {kinds}{_yaml_place(error)}.") from None
+    if isinstance(document, str):
+        # Any sentence is a YAML scalar, so a broken JSON file would otherwise pass for text.
+        raise ConfigError(f"Cannot read {what} from {str(path)!r}: neither JSON ({_json_place(json_error)}) nor YAML.")
+    return document
+
+
+def _json_place(error: json.JSONDecodeError) -> str:
+    return f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+
+
+def _yaml_place(error: Exception) -> str:
+    # Never `str(error)`: it quotes the file, and the quoted line may hold a secret.
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        mark = error.problem_mark
+        return f": {error.problem or 'broken'} at line {mark.line + 1}, column {mark.column + 1}"
+    return ""
+
+
+def plain_copy(value: Any) -> Any:
+    """A deep copy in JSON's types; paths become text, and UTCP's own models (call templates, auth) objects."""
+    if isinstance(value, BaseModel):
+        return plain_copy(value.model_dump())
+    if isinstance(value, Mapping):
+        return {key: plain_copy(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_copy(item) for item in value]
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def shape_of(value: Any) -> str:
+    """What a value is, in words for an error message, without the value."""
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, list | tuple):
+        return "a list"
+    words: dict[type, str] = {bool: "true or false", str: "text", int: "a number", float: "a number"}
+    return "null" if value is None else words.get(type(value), f"a {type(value).__name__}")

@@ -1,0 +1,224 @@
+"""One background event loop per process, for callers that have none and for state that is bound to a loop.
+
+Every toolset holds a `Lease`. The first call through any of them starts one daemon thread with one event
+loop; the release of the last one stops it. The behaviour follows anyio's blocking portal, with rules of its
+own at two borders:
+
+- **Fork.** A child starts without the thread, and starts its own with its first call; leases that were taken
+  before the fork go on working in it. So one lease may see several loops, and state that is bound to a loop
+  must be kept by loop.
+- **Exit.** The loop stops just before Python joins its threads: work in flight is cancelled, and whoever
+  waits for it gets `RunnerStoppedError`. From then on every call raises that at once, in threads that outlive
+  the main thread too, as with `concurrent.futures`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from utcp_bridge._loop_thread import AT_EXIT, AT_RELEASE, GRACE, Call, LoopThread
+from utcp_bridge.errors import RunnerError, RunnerStoppedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+__all__ = ["Lease", "acquire"]
+
+T = TypeVar("T")
+
+# A lock cannot be interrupted by Ctrl-C on Windows, only the time between two waits (seconds; -1 waits for ever).
+_WAIT = 0.1 if sys.platform == "win32" else -1
+
+
+def acquire() -> Lease:
+    """Take a share in the runner.
+
+    Nothing starts yet: the thread and the loop come with the first call, so that a program which never needs
+    them can fork without a thread.
+
+    Returns:
+        A lease, to be released when its owner is closed.
+    """
+    with _process.lock:
+        _process.leases += 1
+    return Lease()
+
+
+class Lease:
+    """A share in the runner, made by `acquire`. The release of the last one stops the loop."""
+
+    __slots__ = ("_released",)
+
+    def __init__(self) -> None:
+        self._released = False
+
+    def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run work on the runner's loop, and block until it ends.
+
+        It may be called from any other thread, also from one whose own loop is running (that loop stands
+        still meanwhile). The work sees the caller's context variables. An exception in the waiting thread,
+        such as `KeyboardInterrupt`, cancels the work and waits for its end, half a second at most.
+
+        Args:
+            work: Gives the coroutine to run, such as a coroutine function; called on the loop.
+
+        Returns:
+            What the coroutine returns. What it raises is raised here, `SystemExit` and its like too.
+
+        Raises:
+            RunnerError: The lease was released, or this is the runner's own thread.
+            RunnerStoppedError: The lease was released during the call, or the interpreter is exiting.
+            WorkCancelledError: The work cancelled itself.
+        """
+        loop_thread = _process.loop_thread
+        if loop_thread is not None and loop_thread.is_current_thread():
+            raise RunnerError(
+                "A blocking call was made on the thread that would have to do the work, and would wait for ever. "
+                "Await the async form here (`acall` for `call`, `aclose` for `close`), or call from another thread, "
+                "for example with `asyncio.to_thread`."
+            )
+        # Not threading.Event: that holds a lock of its own for moments in which a signal handler can run.
+        ended = threading.Lock()
+        ended.acquire()
+        call = Call(self, work, ended.release)
+        try:
+            self._submit(call)
+            while not ended.acquire(timeout=_WAIT):
+                pass
+        except BaseException:
+            if call.cancel(asyncio.CancelledError()):
+                ended.acquire(timeout=GRACE)
+            raise
+        return call.result()
+
+    async def arun(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run work on the runner's loop, and await its end on the caller's.
+
+        Cancelling the caller cancels the work and waits for its end, as if it had been awaited here; where
+        the caller is on the runner's loop already, it is. The work sees the caller's context variables.
+
+        Args:
+            work: Gives the coroutine to run, such as a coroutine function; called on the runner's loop.
+
+        Returns:
+            What the coroutine returns; what it raises is raised here.
+
+        Raises:
+            RunnerError: The lease was released.
+            RunnerStoppedError: The lease was released during the call, or the interpreter is exiting.
+            WorkCancelledError: The work cancelled itself.
+        """
+        loop = asyncio.get_running_loop()
+        loop_thread = _process.loop_thread
+        if loop_thread is not None and loop_thread.loop is loop:
+            self._refuse_if_released()
+            return await work()
+        ended = asyncio.Event()
+        call = Call(self, work, lambda: loop.call_soon_threadsafe(ended.set))
+        self._submit(call)
+        cancelled: asyncio.CancelledError | None = None
+        try:
+            while not ended.is_set():
+                try:
+                    await ended.wait()
+                except asyncio.CancelledError as error:
+                    cancelled = error
+                    call.cancel(asyncio.CancelledError())
+        except BaseException:  # GeneratorExit: the caller's loop is gone, and nothing can be awaited any more
+            call.cancel(asyncio.CancelledError())
+            raise
+        if cancelled is None or call.failed:
+            return call.result()
+        try:
+            raise cancelled
+        finally:
+            del cancelled  # its traceback holds this frame
+
+    def release(self) -> None:
+        """Give the share back; a second time does nothing.
+
+        Calls of this lease that are still running are cancelled and raise `RunnerStoppedError`. The last release
+        also cancels all other tasks of the loop and waits for the end of the thread: at most about a second
+        if something refuses to end, else milliseconds. On the runner's own thread the task that releases
+        runs to its end first.
+        """
+        with _process.lock:
+            if self._released:
+                return
+            self._released = True
+            _process.leases -= 1
+            loop_thread = _process.loop_thread
+            last = _process.leases == 0
+            if last:
+                _process.loop_thread = None
+        if loop_thread is None:
+            return
+        current = asyncio.current_task() if loop_thread.is_current_thread() else None
+        if not last:
+            for call in loop_thread.calls.copy():
+                if call.owner is self and (current is None or call.task is not current):
+                    call.cancel(RunnerStoppedError(AT_RELEASE))
+        elif current is None:
+            loop_thread.stop()
+        else:
+            current.add_done_callback(lambda _: loop_thread.stop())
+
+    def _submit(self, call: Call[Any]) -> None:
+        with _process.lock:
+            self._refuse_if_released()
+            call.submit(_process.running())
+
+    def _refuse_if_released(self) -> None:
+        if self._released:
+            raise RunnerError("This toolset is closed and cannot be used any more. Open a new one.")
+
+
+class _Process:
+    """What there is once per process."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()  # reentrant, for signal handlers and finalizers that use a lease
+        self.loop_thread: LoopThread | None = None
+        self.leases = 0
+        self._exiting = False
+        # Before threads are joined, so that those which wait for us are woken; atexit's own hooks come after that.
+        register: Callable[[Callable[[], None]], Any] = getattr(threading, "_register_atexit", atexit.register)
+        try:
+            register(self._at_exit)
+        except RuntimeError:  # imported during exit
+            self._exiting = True
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._after_fork_in_child)
+
+    def running(self) -> LoopThread:
+        """The loop thread, started if there is none; call it with the lock held."""
+        if self._exiting:
+            raise RunnerStoppedError(AT_EXIT)
+        if self.loop_thread is None or self.loop_thread.loop.is_closed():
+            try:
+                self.loop_thread = LoopThread()
+            except (OSError, RuntimeError) as error:
+                raise RunnerError(f"The background event loop could not be started: {error}") from error
+        return self.loop_thread
+
+    def _at_exit(self) -> None:
+        with self.lock:
+            self._exiting = True
+            loop_thread, self.loop_thread = self.loop_thread, None
+        if loop_thread is not None:
+            loop_thread.stop(exiting=True)
+
+    def _after_fork_in_child(self) -> None:
+        # Another thread may have held the lock when the fork came. What it was doing then does not matter: the child
+        # has neither that thread nor the loop's. The parent's loop is not closed here, because both share its selector,
+        # and closing would make the parent's deaf.
+        self.loop_thread = None
+        self.lock = threading.RLock()
+
+
+_process = _Process()

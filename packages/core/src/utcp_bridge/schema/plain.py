@@ -1,0 +1,122 @@
+"""Plain JSON values: what may stand in a schema that is shown, and in arguments that are sent."""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import math
+from collections.abc import Mapping
+from typing import Any
+
+MAX_DEPTH = 128
+"""The most levels of nesting: far more than real schemas and arguments have, and safe for every JSON library."""
+
+
+class NotJsonError(ValueError):
+    """A value has no JSON form; `path` says where in the value, the message why."""
+
+    def __init__(self, reason: str, path: tuple[str | int, ...] = ()) -> None:
+        super().__init__(reason)
+        self.path = path
+
+
+def plain(value: Any) -> Any:
+    """Copy a value of a schema into plain dicts, lists, strings, numbers, booleans and None.
+
+    YAML brings dates and keys that are no strings; both become their text.
+
+    Raises:
+        NotJsonError: A part has no JSON form: an infinite number, a set, a cycle.
+    """
+    return _plain(value, ())
+
+
+def _plain(value: Any, path: tuple[str | int, ...]) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, enum.Enum):
+        return _plain(value.value, path)
+    if isinstance(value, str):
+        return whole_text(str(value))
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise NotJsonError(f"{value} is not a JSON number", path)
+        return float(value)
+    if len(path) >= MAX_DEPTH:
+        raise NotJsonError(f"it is nested deeper than {MAX_DEPTH} levels", path)
+    if isinstance(value, Mapping):
+        return {key_text(key): _plain(item, (*path, key_text(key))) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, (*path, index)) for index, item in enumerate(value)]
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    raise NotJsonError(f"a {type(value).__name__} is not a JSON value", path)
+
+
+def key_text(key: Any) -> str:
+    """Give an object key as text: YAML reads `on:` as True and `200:` as a number."""
+    if isinstance(key, enum.Enum):
+        key = key.value
+    if isinstance(key, str):
+        return whole_text(str(key))
+    if key is None or isinstance(key, bool):
+        return {None: "null", True: "true", False: "false"}[key]
+    return str(key)
+
+
+def whole_text(text: str) -> str:
+    """Replace lone surrogates, which no UTF-8 text can hold, by the replacement character."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def check_arguments(arguments: dict[str, Any]) -> bool:
+    """Check that arguments are JSON values all the way down.
+
+    Returns:
+        Whether every container is a plain dict or list, so that nothing has to be copied.
+
+    Raises:
+        NotJsonError: A part has no JSON form; `path` says which.
+    """
+    # A stack of its own, because arguments may be nested deeper than Python can recurse.
+    as_is = type(arguments) is dict
+    stack: list[tuple[Any, tuple[str | int, ...]]] = [(arguments, ())]
+    while stack:
+        value, path = stack.pop()
+        if isinstance(value, dict | Mapping):
+            if len(path) >= MAX_DEPTH:
+                raise NotJsonError(f"is nested deeper than {MAX_DEPTH} levels", path[:1])
+            as_is = as_is and type(value) is dict
+            for key, item in value.items():
+                if not isinstance(key, str):
+                    raise NotJsonError(f"has the key {key!r}; keys must be strings", path)
+                if not key.isascii():
+                    _check_text(key, path)
+                if item.__class__ is str and item.isascii():
+                    continue
+                stack.append((item, (*path, key)))
+        elif isinstance(value, list | tuple):
+            if len(path) >= MAX_DEPTH:
+                raise NotJsonError(f"is nested deeper than {MAX_DEPTH} levels", path[:1])
+            as_is = as_is and type(value) is list
+            stack.extend((item, (*path, index)) for index, item in enumerate(value))
+        elif isinstance(value, str):
+            as_is = as_is and type(value) is str
+            _check_text(value, path)
+        elif isinstance(value, float):
+            if not math.isfinite(value):
+                raise NotJsonError(f"is {value}, which is not a JSON number", path)
+        elif value is not None and not isinstance(value, int):
+            raise NotJsonError(f"is a Python {type(value).__name__}, which has no JSON form", path)
+    return as_is
+
+
+def _check_text(text: str, path: tuple[str | int, ...]) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise NotJsonError("holds half a surrogate pair, which is not valid Unicode text", path) from None

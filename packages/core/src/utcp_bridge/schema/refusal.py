@@ -1,0 +1,257 @@
+"""Refused arguments, told so that a model can do better: which argument, what came, what was expected."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from utcp_bridge.schema.outline import declared_names, expectation, is_secret, property_schema
+from utcp_bridge.schema.validator import Violation
+
+_MAX_SHOWN_VALUE = 80
+_MAX_SHOWN_NAMES = 40
+_MAX_SHOWN_FAULTS = 25
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentFault:
+    """One thing that is wrong with the arguments.
+
+    Attributes:
+        path: Which argument, such as `filter.names[2]`; empty for the arguments as a whole.
+        message: What is wrong with it and what was expected.
+        location: The path step by step.
+    """
+
+    path: str
+    message: str
+    location: tuple[str | int, ...] = ()
+
+    @classmethod
+    def at(cls, location: Sequence[str | int], message: str) -> ArgumentFault:
+        """Make a fault of the value at a location."""
+        return cls(path_text(location), message, tuple(location))
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.location else f"the arguments: {self.message}"
+
+
+class InvalidArguments(ValueError):  # noqa: N818 - it is about the model's arguments, not an error of the program
+    """The arguments do not fit the tool's schema.
+
+    Attributes:
+        faults: Everything that is wrong with them.
+    """
+
+    def __init__(self, faults: Iterable[ArgumentFault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__(self.faults)
+
+    def __str__(self) -> str:
+        lines = [str(fault) for fault in self.faults[:_MAX_SHOWN_FAULTS]]
+        if more := len(self.faults) - len(lines):
+            lines.append(f"and {more} more")
+        return "; ".join(lines)
+
+
+def value_fault(message: str) -> ArgumentFault:
+    """Make a fault of the arguments as a whole."""
+    return ArgumentFault("", message)
+
+
+def faults_of(violations: Iterable[Violation], arguments: Any, schema: dict[str, Any]) -> list[ArgumentFault]:
+    """Tell violations of a schema as faults of the arguments, each once."""
+    teller = _Teller(arguments, schema)
+    faults = [fault for violation in violations for fault in teller.tell(violation)]
+    return list(dict.fromkeys(faults))
+
+
+def path_text(location: Sequence[str | int]) -> str:
+    """Write a location as models do: `filter.names[2]`, `["odd name"]`."""
+    text = ""
+    for step in location:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif step.replace("-", "_").replace("$", "_").isidentifier():
+            text += f".{step}" if text else step
+        else:
+            text += f"[{json.dumps(step, ensure_ascii=False)}]"
+    return text
+
+
+class _Teller:
+    def __init__(self, arguments: Any, schema: dict[str, Any]) -> None:
+        self._arguments = arguments
+        self._schema = schema
+
+    def tell(self, violation: Violation) -> list[ArgumentFault]:
+        """Tell one violation, as one or more faults."""
+        keyword = violation.keyword
+        if keyword in ("required", "dependentRequired"):
+            return [self._missing(violation, name) for name in violation.names]
+        if keyword in ("additionalProperties", "unevaluatedProperties") and isinstance(violation.instance, dict):
+            if names := violation.names or self._undeclared(violation):
+                return [self._unknown(violation, name) for name in names]
+            return [ArgumentFault.at(violation.path, "has a property that is not allowed beside the others")]
+        if keyword in ("anyOf", "oneOf"):
+            return self._choice(violation)
+        if keyword == "false":
+            return [ArgumentFault.at(violation.path, "must not be given" if violation.path else "nothing is allowed")]
+        return [ArgumentFault.at(violation.path, self._message(violation))]
+
+    def _message(self, violation: Violation) -> str:
+        keyword, instance = violation.keyword, violation.instance
+        limit = violation.schema.get(keyword) if isinstance(violation.schema, dict) else None
+        came = f"got {self._shown(instance, violation.path)}"
+        match keyword:
+            case "type" | "enum" | "const":
+                return f"must be {expectation({keyword: limit}, self._schema)}; {came}"
+            case "minimum":
+                return f"must be at least {limit}; {came}"
+            case "maximum":
+                return f"must be at most {limit}; {came}"
+            case "exclusiveMinimum":
+                return f"must be above {limit}; {came}"
+            case "exclusiveMaximum":
+                return f"must be below {limit}; {came}"
+            case "multipleOf":
+                return f"must be a multiple of {limit}; {came}"
+            case "minLength" | "maxLength":
+                wanted = f"must have {_bound(keyword)} {_counted(limit, 'character')}"
+                return wanted if is_secret(self._schema, violation.path) else f"{wanted}; got {len(instance)}"
+            case "minItems" | "maxItems":
+                return f"must have {_bound(keyword)} {_counted(limit, 'item')}; got {len(instance)}"
+            case "minProperties" | "maxProperties":
+                return f"must have {_bound(keyword)} {_counted(limit, 'property')}; got {len(instance)}"
+            case "pattern":
+                return f"must match the regular expression {limit}; {came}"
+            case "format":
+                return f"must be a valid {limit}; {came}"
+            case "uniqueItems":
+                return "must not hold the same item twice"
+            case "contains" | "minContains" | "maxContains":
+                wanted = expectation(violation.schema.get("contains"), self._schema)
+                least, most = violation.schema.get("minContains", 1), violation.schema.get("maxContains")
+                upper = "" if most is None else f" and at most {most}"
+                return f"must have at least {least}{upper} of its items be {wanted}"
+            case "propertyNames":
+                wanted = expectation(limit, self._schema)
+                name = json.dumps(violation.names[0], ensure_ascii=False)
+                return f"has the property name {name}, which is not allowed" + (
+                    f"; it must be {wanted}" if wanted else ""
+                )
+            case "not":
+                return self._not(limit, came)
+            case "unevaluatedItems":
+                return f"has more items than allowed; {came}"
+        return f"breaks the rule {keyword}; {came}"
+
+    def _not(self, limit: Any, came: str) -> str:
+        if isinstance(limit, dict) and limit.keys() == {"required"}:
+            return (
+                f"must not have {' and '.join(limit['required'])} together" if limit["required"] else "is not allowed"
+            )
+        unwanted = expectation(limit, self._schema) if not isinstance(limit, dict) or "properties" not in limit else ""
+        return f"must not be {unwanted}; {came}" if unwanted else f"has a form that is not allowed; {came}"
+
+    def _missing(self, violation: Violation, name: str) -> ArgumentFault:
+        wanted = expectation(property_schema(violation.schema, name, self._schema, violation.path), self._schema)
+        reason = "is missing"
+        if violation.keyword == "dependentRequired":
+            given = [key for key, names in violation.schema[violation.keyword].items() if name in names]
+            reason += f", and needed beside {' and '.join(given)}"
+        return ArgumentFault.at((*violation.path, name), f"{reason}; it must be {wanted}" if wanted else reason)
+
+    def _undeclared(self, violation: Violation) -> list[str]:
+        known = declared_names(violation.schema, self._schema)
+        return [name for name in violation.instance if name not in known]
+
+    def _unknown(self, violation: Violation, name: str) -> ArgumentFault:
+        known = declared_names(violation.schema, self._schema)
+        what, these = ("an argument of this tool", "the arguments") if not violation.path else ("known", "known")
+        if violation.path:
+            what, these = f"a property of {path_text(violation.path)}", "its properties"
+        message = f"is not {what}"
+        if closest := difflib.get_close_matches(name, known, n=1):
+            message += f"; did you mean {closest[0]}?"
+        if known:
+            shown = ", ".join(known[:_MAX_SHOWN_NAMES])
+            more = f" and {len(known) - _MAX_SHOWN_NAMES} more" if len(known) > _MAX_SHOWN_NAMES else ""
+            message += f"{'' if closest else ';'} {these} are: {shown}{more}"
+        else:
+            message += "; it takes none"
+        return ArgumentFault.at((*violation.path, name), message)
+
+    def _choice(self, violation: Violation) -> list[ArgumentFault]:
+        branches = violation.branches
+        came = f"got {self._shown(violation.instance, violation.path)}"
+        if any(not branch for branch in branches):
+            several = f"must fit exactly one of the {len(branches)} forms that it may have, but fits several"
+            return [ArgumentFault.at(violation.path, several)]
+        here = [[inner for inner in branch if inner.path == violation.path] for branch in branches]
+        if all(branch and {inner.keyword for inner in branch} == {"required"} for branch in branches) and all(here):
+            choices = [" with ".join(name for inner in branch for name in inner.names) for branch in branches]
+            return [ArgumentFault.at(violation.path, f"need one of: {', '.join(dict.fromkeys(choices))}")]
+        # The branches that a value of this kind, with these tags, can have been meant for.
+        kept = [
+            branch
+            for branch, at_value in zip(branches, here, strict=True)
+            if not any(inner.keyword in ("type", "false", "const", "enum") for inner in at_value)
+        ]
+        if not kept:
+            wanted = expectation({violation.keyword: violation.schema[violation.keyword]}, self._schema)
+            return [ArgumentFault.at(violation.path, f"must be {wanted}; {came}")]
+        untagged = [branch for branch in kept if not any(_is_tag(inner, violation) for inner in branch)]
+        if not untagged:
+            return self._tags(kept, violation)
+        # Of several, the one that has the right properties, if that is one only.
+        matching = [branch for branch in untagged if all(inner.path != violation.path for inner in branch)]
+        best = min(matching or untagged, key=len)
+        told = [fault for inner in best for fault in self.tell(inner)]
+        if len(untagged) == 1 or len(matching) == 1:
+            return told
+        reasons = "; ".join(str(fault) for fault in told)
+        return [ArgumentFault.at(violation.path, f"fits none of {len(branches)} forms; for the closest, {reasons}")]
+
+    def _tags(self, branches: list[tuple[Violation, ...]], violation: Violation) -> list[ArgumentFault]:
+        tags: dict[tuple[str | int, ...], list[Any]] = {}
+        for branch in branches:
+            tag = next(inner for inner in branch if _is_tag(inner, violation))
+            values = [tag.schema["const"]] if tag.keyword == "const" else tag.schema["enum"]
+            tags.setdefault(tag.path, []).extend(value for value in values)
+        faults = []
+        for path, values in tags.items():
+            value = next(inner.instance for branch in branches for inner in branch if inner.path == path)
+            message = f"must be {expectation({'enum': values}, self._schema)}; got {self._shown(value, path)}"
+            faults.append(ArgumentFault.at(path, message))
+        return faults[:1]
+
+    def _shown(self, value: Any, path: tuple[str | int, ...]) -> str:
+        if isinstance(value, dict):
+            return f"an object with {_counted(len(value), 'property')}"
+        if isinstance(value, list):
+            return f"an array with {_counted(len(value), 'item')}"
+        if value is None:
+            return "null"
+        if is_secret(self._schema, path):
+            return "a value that is not shown"
+        text = json.dumps(value, ensure_ascii=False)
+        if len(text) > _MAX_SHOWN_VALUE:
+            text = f"{text[:_MAX_SHOWN_VALUE]}... ({len(text)} characters)"
+        return text
+
+
+def _is_tag(inner: Violation, choice: Violation) -> bool:
+    return inner.keyword in ("const", "enum") and len(inner.path) == len(choice.path) + 1
+
+
+def _bound(keyword: str) -> str:
+    return "at least" if keyword.startswith("min") else "at most"
+
+
+def _counted(number: Any, noun: str) -> str:
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number} {noun if number == 1 else plural}"

@@ -1,0 +1,97 @@
+"""One tool of a toolset, framework-neutral."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from utcp_bridge.results import ToolResult
+from utcp_bridge.schema import ArgumentsSchema, arguments_schema, model_from_schema
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from utcp_bridge.toolset import Toolset
+    from utcp_bridge.transports.client import DiscoveredTool
+
+_SAFE_HTTP_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})  # RFC 9110, section 9.2.1
+
+
+@dataclass(frozen=True)
+class BridgedTool:
+    """One tool. Its schemas and its model are built on first use and shared by tools with equal schemas.
+
+    Attributes:
+        name: The name that models are shown: `[a-zA-Z0-9_-]`, at most `max_name_length` characters.
+        utcp_name: The name that UTCP knows, `manual.tool`.
+        manual: The manual that the tool comes from.
+        description: What the tool does; never empty.
+        tags: Its tags.
+        protocol: The `call_template_type` that calls it, such as `"http"`.
+        output_schema: JSON Schema of its reply, empty if the manual gives none.
+        read_only: Whether a call changes nothing, as far as the manual tells.
+        destructive: Whether a call deletes something, as far as the manual tells.
+    """
+
+    name: str
+    utcp_name: str
+    manual: str
+    description: str
+    tags: tuple[str, ...]
+    protocol: str
+    output_schema: dict[str, Any] = field(repr=False)
+    read_only: bool
+    destructive: bool
+    _inputs: Any = field(repr=False)
+    _repair: bool = field(repr=False)
+    _toolset: Toolset = field(repr=False, compare=False)
+
+    @cached_property
+    def arguments(self) -> ArgumentsSchema:
+        """The judge of the tool's arguments."""
+        return arguments_schema(self._inputs)
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """The self-contained JSON Schema of the arguments, with `type: object` and `properties`; do not change it."""
+        return self.arguments.shown
+
+    @cached_property
+    def args_model(self) -> type[BaseModel]:
+        """A Pydantic model whose verdict is the schema's; `wire_arguments` gives back what goes on the wire."""
+        return model_from_schema(self.name, self._inputs, repair=self._repair)
+
+    def call(self, arguments: Mapping[str, Any] | str | None = None, *, timeout: float | None = None) -> ToolResult:
+        """Call the tool from any thread, also inside a running loop; see `Toolset.call`."""
+        return self._toolset.call(self.utcp_name, arguments, timeout=timeout)
+
+    async def acall(
+        self, arguments: Mapping[str, Any] | str | None = None, *, timeout: float | None = None
+    ) -> ToolResult:
+        """Call the tool from async code; see `Toolset.acall`."""
+        return await self._toolset.acall(self.utcp_name, arguments, timeout=timeout)
+
+
+def bridged(tool: DiscoveredTool, name: str, *, repair: bool, toolset: Toolset) -> BridgedTool:
+    """The tool as agents see it, from the tool as its manual describes it."""
+    return BridgedTool(
+        name=name,
+        utcp_name=tool.utcp_name,
+        manual=tool.utcp_name.partition(".")[0],
+        description=tool.description.strip() or f"Calls {name}.",
+        tags=tool.tags,
+        protocol=tool.protocol,
+        output_schema=tool.outputs,
+        read_only=is_read_only(tool),
+        destructive=(tool.http_method or "").upper() == "DELETE",
+        _inputs=tool.inputs,
+        _repair=repair,
+        _toolset=toolset,
+    )
+
+
+def is_read_only(tool: DiscoveredTool) -> bool:
+    """Whether a call changes nothing, as far as the manual tells: the HTTP method is a safe one."""
+    return (tool.http_method or "").upper() in _SAFE_HTTP_METHODS

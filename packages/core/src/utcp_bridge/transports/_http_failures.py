@@ -1,0 +1,68 @@
+"""What goes wrong between here and a server, as an error that names the server and never the URL."""
+
+from __future__ import annotations
+
+import ssl
+
+import aiohttp
+from yarl import URL
+
+from utcp_bridge.errors import ToolTransportError
+
+
+def connection_error(error: Exception, url: URL) -> ToolTransportError:
+    """The error for a request that got no whole reply.
+
+    Args:
+        error: What aiohttp or the socket raised.
+        url: The URL that was asked; only its host and port are named.
+    """
+    server = f"{url.host}:{url.port}"
+    return ToolTransportError(
+        _sentence(error, server, url.host or ""), raw=[{"type": "connection_error", "server": server}]
+    )
+
+
+def _sentence(error: Exception, server: str, host: str) -> str:
+    if isinstance(error, (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError)):
+        return f"The tool's URL, on {host!r}, is not one that can be asked over HTTP."
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return f"The host {host!r} was not found; check its name and the network."
+    if isinstance(error, (aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError)):
+        return f"The proxy for {server} could not be used; check HTTP_PROXY and HTTPS_PROXY."
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return f"The certificate of {server} was not accepted: {_certificate_reason(error.certificate_error)}."
+    if isinstance(error, (aiohttp.ClientSSLError, ssl.SSLError)):
+        return f"No TLS connection to {server} could be made; check that it speaks HTTPS on this port."
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return f"No connection to {server}: {_os_reason(error.os_error)}."
+    if isinstance(error, aiohttp.ServerDisconnectedError):
+        return f"{server} closed the connection without an answer; whether it acted on the request is not known."
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return f"{server} broke off its reply before the end."
+    if isinstance(error, aiohttp.ClientResponseError):
+        return f"{server} answered with something that is not HTTP."
+    if isinstance(error, TimeoutError):
+        return f"The connection to {server} timed out."
+    if isinstance(error, OSError):
+        return f"The connection to {server} broke: {_os_reason(error)}."
+    return f"The connection to {server} failed ({type(error).__name__})."
+
+
+def _os_reason(error: OSError) -> str:
+    if isinstance(error, ConnectionRefusedError):
+        return "it was refused, so nothing listens there"
+    if isinstance(error, ConnectionResetError):
+        return "it was reset by the server"
+    if isinstance(error, TimeoutError):
+        return "it timed out"
+    return _after_address(error.strerror or "") or type(error).__name__
+
+
+def _after_address(text: str) -> str:
+    # asyncio puts the address into `strerror`: "Connect call failed ('127.0.0.1', 9)".
+    return text.partition(" (")[0].strip().rstrip(".")
+
+
+def _certificate_reason(error: Exception) -> str:
+    return str(getattr(error, "verify_message", "") or getattr(error, "reason", "") or type(error).__name__)

@@ -1,0 +1,213 @@
+"""One pool of kept-alive connections for each running event loop.
+
+A connection belongs to the loop that opened it. A pool ends with its loop: `asyncio.run` and its like close every
+asynchronous generator that is left (`loop.shutdown_asyncgens`), and each pool is held open by one. Loops that end
+without that are noticed later, and the sockets that they left are then closed directly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import ssl
+import threading
+import time
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from typing import Any, Final
+
+import aiohttp
+
+from utcp_bridge.errors import RunnerError
+
+logger = logging.getLogger(__name__)
+
+IDLE_SECONDS: Final = 30.0  # how long an unused connection is kept
+PER_HOST: Final = 100  # connections to one host; more calls wait for one of them
+_CLOSE_SECONDS: Final = 5.0  # how long `close` waits for a loop of another thread
+_STALE_SECONDS: Final = 0.5
+
+# No limits: the toolset cancels what takes too long.
+_NO_TIMEOUT = aiohttp.ClientTimeout(total=None, connect=None, sock_connect=None, sock_read=None)
+
+
+class Pool:
+    """The connections of one loop.
+
+    Attributes:
+        loop: The loop that they belong to.
+        session: The aiohttp session that keeps them; without cookies of its own, so that no call sees another's.
+    """
+
+    __slots__ = ("_lifetime", "_pid", "_used", "loop", "session")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, ssl_context: ssl.SSLContext | None) -> None:
+        self.loop = loop
+        connector = aiohttp.TCPConnector(
+            limit=0,  # so that calls to one slow host never delay those to another
+            limit_per_host=PER_HOST,
+            keepalive_timeout=IDLE_SECONDS,
+            ssl=True if ssl_context is None else ssl_context,
+            # The system's resolver also knows `homeassistant.local` (mDNS), which c-ares does not.
+            resolver=aiohttp.ThreadedResolver(),
+        )
+        self.session = aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=_NO_TIMEOUT,
+            trust_env=False,
+            skip_auto_headers=("Content-Type",),  # a request without a body has no type
+        )
+        self._lifetime: AsyncGenerator[None, None] | None = None
+        self._pid = os.getpid()
+        self._used = time.monotonic()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the pool can be used by the process that asks."""
+        return not self.session.closed and self._pid == os.getpid()
+
+    @property
+    def is_of_another_process(self) -> bool:
+        """Whether this process is a fork of the one that opened the connections."""
+        return self._pid != os.getpid()
+
+    async def start(self, lifetime: AsyncGenerator[None, None]) -> None:
+        """Tie the pool to the generator that the loop closes when it ends."""
+        self._lifetime = lifetime
+        await anext(lifetime)
+
+    async def settle(self) -> None:
+        """Let the loop notice connections that were closed while it did not run, before one of them is used."""
+        now = time.monotonic()
+        if now - self._used > _STALE_SECONDS:
+            await asyncio.sleep(0)  # reads the end of the stream
+            await asyncio.sleep(0)  # and drops the connection
+        self._used = now
+
+    async def close(self) -> None:
+        """Close the connections; to be awaited on the pool's own loop."""
+        if self._lifetime is not None:
+            with suppress(RuntimeError):  # the loop is ending, and closes the generator itself at this moment
+                await self._lifetime.aclose()
+        await self.session.close()
+
+    def abandon(self) -> None:
+        """Close the sockets without the loop, which does not run here; leaves nothing for a finaliser to warn about."""
+        connector = self.session.connector
+        if connector is None:
+            return
+        self.session.detach()
+        # A fork shares the loop's selector with its parent, whose registrations must stay.
+        loop = None if self.loop.is_closed() or self.is_of_another_process else self.loop
+        for transport in _transports_taken_from(connector):
+            _close_socket(transport, loop)
+
+
+class Pools:
+    """The pools of one client, safe to use from any thread.
+
+    Args:
+        ssl_context: Which certificates are trusted; None (default) for the system's.
+    """
+
+    def __init__(self, ssl_context: ssl.SSLContext | None = None) -> None:
+        self._ssl_context = ssl_context
+        self._lock = threading.Lock()
+        self._pools: dict[asyncio.AbstractEventLoop, Pool] = {}
+        self._is_closed = False
+
+    def __len__(self) -> int:
+        return len(self._pools)
+
+    async def get(self) -> Pool:
+        """The running loop's pool, opened if need be.
+
+        Raises:
+            RunnerError: The pools are closed.
+        """
+        loop = asyncio.get_running_loop()
+        pool = self._pools.get(loop)
+        if pool is not None and pool.is_alive:
+            return pool
+        pool = Pool(loop, self._ssl_context)
+        with self._lock:
+            if not self._is_closed:
+                self._pools[loop] = pool
+            ended = self._take(lambda known: known.loop.is_closed() or known.is_of_another_process)
+        for old in ended:
+            old.abandon()
+        await pool.start(self._lifetime(pool))
+        if self._pools.get(loop) is not pool:
+            await pool.close()
+            raise RunnerError("The HTTP connections are closed; open a new toolset.")
+        return pool
+
+    async def close(self) -> None:
+        """Close all pools, whichever loops they belong to; a second time does nothing."""
+        with self._lock:
+            self._is_closed = True
+            pools = self._take(lambda _: True)
+        for pool in pools:
+            if pool.is_of_another_process:
+                pool.abandon()
+            elif pool.loop is asyncio.get_running_loop():
+                await pool.close()
+            elif pool.loop.is_running():
+                await _close_elsewhere(pool)
+            else:
+                pool.abandon()
+
+    def _take(self, wanted: Any) -> list[Pool]:
+        taken = [pool for pool in self._pools.values() if wanted(pool)]
+        for pool in taken:
+            del self._pools[pool.loop]
+        return taken
+
+    async def _lifetime(self, pool: Pool) -> AsyncGenerator[None, None]:
+        try:
+            yield
+        finally:
+            with self._lock:
+                if self._pools.get(pool.loop) is pool:
+                    del self._pools[pool.loop]
+            await pool.session.close()
+
+
+async def _close_elsewhere(pool: Pool) -> None:
+    closing = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(pool.close(), pool.loop))
+    try:
+        await asyncio.wait_for(closing, _CLOSE_SECONDS)
+    except TimeoutError:
+        logger.warning("A thread's event loop did not close its HTTP connections within %g seconds.", _CLOSE_SECONDS)
+
+
+def _transports_taken_from(connector: aiohttp.BaseConnector) -> list[Any]:
+    # aiohttp 3.x has no public way to a connector's connections, and its `close` needs the loop.
+    idle: Any = getattr(connector, "_conns", {})
+    busy: Any = getattr(connector, "_acquired", set())
+    protocols = [protocol for kept in idle.values() for protocol, _ in kept] + list(busy)
+    idle.clear()
+    busy.clear()
+    return [transport for protocol in protocols if (transport := getattr(protocol, "transport", None)) is not None]
+
+
+def _close_socket(transport: Any, loop: Any | None) -> None:
+    # `close` and `abort` of a transport take effect when its loop runs, and its finaliser warns until then. asyncio
+    # keeps the socket in `_sock`, under TLS in the transport below (CPython 3.11 to 3.14).
+    tls = getattr(transport, "_ssl_protocol", None)
+    below = transport if tls is None else getattr(tls, "_transport", None)
+    sock = getattr(below, "_sock", None)
+    if sock is None:
+        if loop is not None:
+            transport.abort()  # uvloop closes the socket at once; a closed uvloop has done so
+        return
+    if tls is not None:
+        setattr(transport, "_closed", True)  # noqa: B010 - the attribute is asyncio's
+    setattr(below, "_sock", None)  # noqa: B010 - likewise
+    if loop is not None:
+        for forget in (getattr(loop, "_remove_reader", None), getattr(loop, "_remove_writer", None)):
+            if forget is not None:
+                forget(sock.fileno())
+    sock.close()

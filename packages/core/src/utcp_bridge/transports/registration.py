@@ -1,0 +1,181 @@
+"""From what a manual says to what UTCP can call: each tool by itself, and only of the protocols that are allowed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from utcp.data.call_template import CallTemplate, CallTemplateSerializer
+from utcp.data.tool import JsonSchema, Tool
+from utcp.data.utcp_manual import UtcpManual
+from utcp_http._security import reject_remote_loopback_tool_urls
+
+from utcp_bridge.transports.drafts import DraftManual, DraftTool, SkippedTool, without_boolean_schemas
+from utcp_bridge.transports.failures import reason
+from utcp_bridge.transports.utcp_client import RegisteredManual, RegisteredTool
+from utcp_bridge.transports.variables import Variables, VariableUse, fill_in
+
+# Where a call template type comes from that is not installed; https://github.com/universal-tool-calling-protocol
+_PACKAGES = {
+    "mcp": "utcp-mcp",
+    "graphql": "utcp-gql",
+    "websocket": "utcp-websocket",
+    "tcp": "utcp-socket",
+    "udp": "utcp-socket",
+}
+
+
+class UnusableTemplateError(ValueError):
+    """A call template that UTCP does not take; the message names the fields, never their values."""
+
+
+def call_template(fields: Mapping[str, Any], broken_plugins: Mapping[str, str]) -> CallTemplate:
+    """The call template that a dict describes.
+
+    Raises:
+        UnusableTemplateError: Its type is not installed, or a field is missing or wrong.
+    """
+    kind = fields.get("call_template_type")
+    serializer = CallTemplateSerializer.call_template_serializers.get(kind) if isinstance(kind, str) else None
+    if serializer is None:
+        raise UnusableTemplateError(_unknown_type(kind, broken_plugins))
+    try:
+        return serializer.validate_dict(dict(fields))
+    except Exception as error:
+        raise UnusableTemplateError(f"the {kind} call template is wrong: {reason(error)}") from error
+
+
+def register(
+    draft: DraftManual,
+    template: CallTemplate,
+    *,
+    variables: Variables,
+    final_url: str | None,
+    broken_plugins: Mapping[str, str],
+) -> RegisteredManual:
+    """Judge the tools of a manual.
+
+    Args:
+        draft: What the manual says.
+        template: The manual's call template, its variables filled in.
+        variables: Where the variables of its tools get their values.
+        final_url: Where the manual came from after redirects; None if it did not come over HTTP.
+        broken_plugins: Plugins that could not be loaded, for the reason of a tool that needs one.
+
+    Returns:
+        The tools that can be called, under the names that UTCP gives them, and those that were skipped.
+    """
+    allowed = tuple(template.allowed_communication_protocols or (template.call_template_type,))
+    skipped = list(draft.skipped)
+    registered: dict[str, tuple[RegisteredTool, DraftTool]] = {}
+    for tool in draft.tools:
+        name = _full_name(template.name, tool.name)
+        try:
+            ready = _registered(tool, name, template, variables, broken_plugins)
+            _require_allowed(ready.template.call_template_type, allowed)
+            if final_url is not None:
+                _require_no_loopback(ready, final_url)
+        except ValueError as error:
+            skipped.append(SkippedTool(name, str(error)))
+        else:
+            registered.pop(name, None)
+            registered[name] = (ready, tool)
+    counts = Counter(_full_name(template.name, tool.name) for tool in draft.tools)
+    for name, count in counts.items():
+        if count > 1 and name in registered:
+            # utcp 1.2.0 stores all of them and calls the last.
+            skipped.append(SkippedTool(name, f"{count} tools of the manual have this name; only the last is kept"))
+    tools = tuple(ready for ready, _ in registered.values())
+    manual = UtcpManual.model_construct(manual_version=draft.manual_version, tools=[ready.tool for ready in tools])
+    return RegisteredManual(template, manual, tools, tuple(tool for _, tool in registered.values()), tuple(skipped))
+
+
+def _registered(
+    draft: DraftTool, name: str, manual: CallTemplate, variables: Variables, broken_plugins: Mapping[str, str]
+) -> RegisteredTool:
+    template, fields, rebuild = _template_of(draft, manual.name, broken_plugins)
+    # Plugins such as utcp-mcp give their tools the template of the manual, whose variables are filled in already.
+    use = VariableUse(manual.name) if template == manual else VariableUse.of(fields, manual.name, variables)
+    if template is None:
+        # A variable may stand for what is no text, such as a port: judge it with its value, if it has one.
+        template = rebuild(fill_in(fields, use.values(variables)))
+    tool = Tool.model_construct(
+        name=name,
+        description=draft.description,
+        inputs=_json_schema(draft.inputs),
+        outputs=_json_schema(draft.outputs),
+        tags=list(draft.tags),
+        average_response_size=draft.average_response_size,
+        tool_call_template=template,
+    )
+    return RegisteredTool(tool, template, use, fields, rebuild)
+
+
+def _template_of(
+    draft: DraftTool, namespace: str, broken_plugins: Mapping[str, str]
+) -> tuple[CallTemplate | None, dict[str, Any], Callable[[dict[str, Any]], CallTemplate]]:
+    if isinstance(draft.template, CallTemplate):
+        kind = type(draft.template)
+        return draft.template, draft.template.model_dump(), kind.model_validate
+    # utcp 1.2.0 gives a template without a name a random one.
+    fields = {**draft.template, "name": draft.template.get("name") or namespace}
+
+    def rebuild(filled: dict[str, Any]) -> CallTemplate:
+        return call_template(filled, broken_plugins)
+
+    try:
+        return rebuild(fields), fields, rebuild
+    except UnusableTemplateError:
+        if "$" not in repr(fields) or fields.get("call_template_type") not in _installed():
+            raise
+        return None, fields, rebuild
+
+
+def _full_name(manual: str, tool: str) -> str:
+    # utcp 1.2.0, UtcpClientImplementation.register_manual
+    return tool if tool.startswith(f"{manual}.") else f"{manual}.{tool}"
+
+
+def _require_allowed(kind: str, allowed: Sequence[str]) -> None:
+    if kind not in allowed:
+        key = ", ".join(f'"{protocol}"' for protocol in (*allowed, kind))
+        raise ValueError(
+            f"it uses the protocol {kind!r}, and its manual may bring only {' and '.join(map(repr, allowed))}; "
+            f'to allow it, add "allowed_communication_protocols": [{key}] to the manual\'s call template'
+        )
+
+
+def _require_no_loopback(ready: RegisteredTool, final_url: str) -> None:
+    # The rule of utcp-http 1.1.15 for a manual, applied to one tool at a time, so that it costs only that tool.
+    one_tool = SimpleNamespace(tools=[ready.tool])
+    try:
+        reject_remote_loopback_tool_urls(final_url, one_tool)
+    except ValueError as error:
+        raise ValueError(
+            "its URL, or that of its token, is on this machine, and a manual from another one may not lead there"
+        ) from error
+
+
+def _json_schema(schema: dict[str, Any] | bool) -> JsonSchema:
+    """The schema as upstream's object: only for searching and post-processing, never for judging arguments."""
+    for spelling in (lambda: schema, lambda: without_boolean_schemas(schema)):
+        with contextlib.suppress(ValueError):
+            return JsonSchema.model_validate(spelling())
+    return JsonSchema.model_validate({})
+
+
+def _installed() -> list[str]:
+    return sorted(CallTemplateSerializer.call_template_serializers)
+
+
+def _unknown_type(kind: Any, broken_plugins: Mapping[str, str]) -> str:
+    if kind is None:
+        return "it has no 'call_template_type'"
+    text = f"no installed UTCP plugin handles the call_template_type {kind!r} (installed: {', '.join(_installed())})"
+    if kind in broken_plugins:
+        return f"{text}; the plugin {kind!r} cannot be loaded: {broken_plugins[kind]}"
+    package = _PACKAGES.get(kind) if isinstance(kind, str) else None
+    return f"{text}; install {package!r}" if package else text

@@ -1,0 +1,214 @@
+"""Keeping secrets in: every known secret is replaced, by its value, in whatever leaves the core.
+
+By value and not by the name of a field: a key in a URL, in the body of an error page or in the echo of a server has no
+name that could be looked for.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlsplit
+
+PLACEHOLDER = "***"
+
+# Anything shorter, or as common as these, stands in too many texts for other reasons.
+_SHORTEST = 4
+_COMMON = frozenset(
+    {
+        *("admin", "anonymous", "application", "bearer", "default", "demo", "disabled", "enabled", "example", "false"),
+        *("guest", "http", "https", "json", "localhost", "none", "null", "password", "production", "public", "root"),
+        *("secret", "staging", "string", "test", "text", "token", "true", "undefined", "user", "utf-8"),
+        "127.0.0.1",
+    }
+)
+_COMMON_SHAPES = re.compile(r"\d{1,5}|[a-z]{2,3}[-_][A-Za-z]{2,4}|https?://[^/?#@]*/?|\W+")
+# Below this length a secret is only replaced where it is a word of its own, so that `test1` spares `latest10`.
+_SURE_LENGTH = 8
+
+_SECRET_NAME = re.compile(
+    r"(?i:(^|[^a-z])(key|auth|authorization|cookie|credentials?|pass|pwd|sig|signature|jwt)([^a-z]|$)"
+    r"|api_?key|token(?!s)|secret|passw)|[a-z]Key"
+)
+# The URL of a token endpoint and the name of an environment variable are no secrets.
+_NO_SECRET_NAME = re.compile(r".*(_url|_type|var_name|_fields?)")
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.I)
+_SCHEMES = re.compile(r"^(bearer|basic|token|apikey|digest|key|negotiate)\s+", re.I)
+
+
+class SecretScrubber:
+    """Knows secrets and replaces them with `***`, also where they are percent-encoded, in base64 or escaped.
+
+    Safe to use from any thread.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: frozenset[str] = frozenset()
+        self._plain: tuple[str, ...] = ()
+        self._encoded: tuple[re.Pattern[str], ...] = ()
+        self._words: re.Pattern[str] | None = None
+
+    def __repr__(self) -> str:
+        return f"<SecretScrubber of {len(self._known)} secrets>"
+
+    def add(self, value: object) -> None:
+        """Remember a secret; values shorter than four characters, or trivially common ones, are not."""
+        if isinstance(value, str):
+            self._add(value)
+
+    def add_basic(self, username: str, password: str) -> None:
+        """Remember a password, alone and as HTTP Basic authentication (RFC 7617) sends it."""
+        self._add(password)
+        if _is_secret(password):
+            self._add(base64.b64encode(f"{username}:{password}".encode()).decode())
+
+    def add_template(self, template: Any) -> None:
+        """Remember what is secret in a call template whose variables are filled in.
+
+        Auth fields, headers and environment variables named like secrets, and keys and passwords within URLs.
+        """
+        for value in _secrets_of(template, secret=False):
+            self._add(value)
+        for auth in _basic_auths(template):
+            self.add_basic(str(auth.get("username", "")), auth["password"])
+
+    def scrub(self, text: str) -> str:
+        """The text with every known secret replaced."""
+        for form in self._plain:
+            if form in text:
+                text = text.replace(form, PLACEHOLDER)
+        if "%" in text or "+" in text:
+            for pattern in self._encoded:
+                text = pattern.sub(PLACEHOLDER, text)
+        return self._words.sub(PLACEHOLDER, text) if self._words else text
+
+    def scrub_value(self, value: Any) -> Any:
+        """A JSON value with every known secret replaced, keys included; the value itself if it holds none."""
+        if not self._known:
+            return value
+        return self._scrub_value(value)
+
+    def _scrub_value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.scrub(value)
+        if type(value) is dict:
+            scrubbed = {self._scrub_value(key): self._scrub_value(item) for key, item in value.items()}
+            return scrubbed if scrubbed != value else value
+        if type(value) in (list, tuple):
+            items = [self._scrub_value(item) for item in value]
+            return type(value)(items) if any(new is not old for new, old in zip(items, value, strict=True)) else value
+        if isinstance(value, (bytes, bytearray)):
+            for form in self._plain:
+                value = value.replace(form.encode(), PLACEHOLDER.encode())
+        return value
+
+    def _add(self, value: str) -> None:
+        if not _is_secret(value) or value in self._known:
+            return
+        with self._lock:
+            self._known |= {value}
+            forms = sorted({form for known in self._known for form in _forms(known)}, key=len, reverse=True)
+            words = [form for form in forms if len(form) < _SURE_LENGTH]
+            self._plain = tuple(form for form in forms if len(form) >= _SURE_LENGTH)
+            self._encoded = tuple(
+                _percent_encoded(known)
+                for known in sorted(self._known, key=len, reverse=True)
+                if quote(known, safe="") != known
+            )
+            self._words = (
+                re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, words))})(?![A-Za-z0-9])") if words else None
+            )
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a header, a query parameter or an environment variable of this name holds a secret."""
+    return bool(_SECRET_NAME.search(name)) and not _NO_SECRET_NAME.fullmatch(name)
+
+
+def _is_secret(value: str) -> bool:
+    value = value.strip()
+    return len(value) >= _SHORTEST and value.lower() not in _COMMON and not _COMMON_SHAPES.fullmatch(value)
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """A secret in every spelling in which it may come back."""
+    yield secret
+    yield secret.strip()
+    yield json.dumps(secret)[1:-1]
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+    yield json.dumps(json.dumps(secret))[3:-3]
+    yield repr(secret)[1:-1]
+    yield html.escape(secret)
+    encoded_bytes = base64.b64encode(secret.encode())
+    if len(encoded_bytes) >= _SURE_LENGTH:
+        yield encoded_bytes.decode()
+        yield encoded_bytes.decode().rstrip("=")
+
+
+def _percent_encoded(secret: str) -> re.Pattern[str]:
+    """A secret with any of its characters percent-encoded, as the parts of a URL allow different ones."""
+    parts = []
+    for character in secret:
+        # The encoded one first, for a `%` that is not encoded is also the start of one that is.
+        spellings = ["".join(f"%(?i:{byte:02x})" for byte in character.encode()), re.escape(character)]
+        if character == " ":
+            spellings.append(r"\+")
+        parts.append(f"(?:{'|'.join(spellings)})")
+    return re.compile("".join(parts))
+
+
+def _secrets_of(value: Any, *, secret: bool) -> Iterator[str]:
+    if isinstance(value, str):
+        if secret:
+            yield from _with_parts(value)
+        for match in _URL.finditer(value):
+            yield from _url_secrets(match[0])
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _secrets_of(item, secret=isinstance(item, str) and is_secret_name(str(key)))
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _secrets_of(item, secret=False)
+
+
+def _with_parts(value: str) -> Iterator[str]:
+    """A secret field as a whole, and what stands after the name of an authentication scheme."""
+    credentials = _SCHEMES.sub("", value, count=1)
+    yield credentials
+    if credentials == value:
+        return
+    try:
+        _, _, password = base64.b64decode(credentials, validate=True).decode().partition(":")
+    except ValueError:
+        return
+    yield password
+
+
+def _url_secrets(url: str) -> Iterator[str]:
+    try:
+        parts = urlsplit(url)
+        password = parts.password
+    except ValueError:
+        return
+    if password:
+        yield password
+    for name, value in parse_qsl(parts.query):
+        if is_secret_name(name) and "{" not in value:
+            yield value
+
+
+def _basic_auths(value: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(value, Mapping):
+        if isinstance(value.get("password"), str):
+            yield value
+        for item in value.values():
+            yield from _basic_auths(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _basic_auths(item)

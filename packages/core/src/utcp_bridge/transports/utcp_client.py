@@ -1,0 +1,199 @@
+"""Our `UtcpClient`: upstream's, with calls that cost nothing but the call and protocols of our own.
+
+Nothing here changes what other UTCP users in the process get: our protocols stand in this client's own table, and the
+registries of `utcp` are only read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from utcp.data.auth_implementations.oauth2_auth import OAuth2Auth
+from utcp.data.call_template import CallTemplate
+from utcp.data.tool import Tool
+from utcp.data.utcp_client_config import UtcpClientConfig
+from utcp.data.utcp_manual import UtcpManual
+from utcp.exceptions import UtcpVariableNotFound
+from utcp.implementations.default_variable_substitutor import DefaultVariableSubstitutor
+from utcp.implementations.utcp_client_implementation import UtcpClientImplementation
+from utcp.interfaces.communication_protocol import CommunicationProtocol
+from utcp_cli.cli_communication_protocol import CliCommunicationProtocol
+from utcp_http.http_communication_protocol import HttpCommunicationProtocol
+
+from utcp_bridge.transports.cli import CliProtocol
+from utcp_bridge.transports.drafts import DraftTool, SkippedTool
+from utcp_bridge.transports.http import HttpOptions, HttpProtocol
+from utcp_bridge.transports.mcp import mended
+from utcp_bridge.transports.secrets import SecretScrubber
+from utcp_bridge.transports.variables import UndefinedVariableError, Variables, VariableUse, fill_in
+
+
+@dataclass(slots=True)
+class RegisteredTool:
+    """A tool ready to be called.
+
+    Attributes:
+        tool: Upstream's object, as post-processors and search strategies see it.
+        template: Its call template; one that holds no variable is used as it is.
+        use: The variables of the template.
+        fields: The template as a dict, variables unfilled; only looked at if there are some.
+        rebuild: Makes a call template of such a dict whose variables are filled in.
+    """
+
+    tool: Tool
+    template: CallTemplate
+    use: VariableUse
+    fields: Mapping[str, Any]
+    rebuild: Callable[[dict[str, Any]], CallTemplate]
+    _filled: tuple[dict[str, str], CallTemplate] | None = field(default=None, repr=False)
+
+    def template_now(self, variables: Variables, secrets: SecretScrubber) -> CallTemplate:
+        """The template with the values that its variables have now.
+
+        Raises:
+            UndefinedVariableError: Some have none.
+        """
+        if not self.use.names:
+            return self.template
+        values = self.use.values(variables)
+        if self._filled is None or self._filled[0] != values:
+            filled = fill_in(self.fields, values)
+            for name in values.keys() - self.use.public:
+                secrets.add(values[name])
+            secrets.add_template(filled)
+            template = self.rebuild(filled)
+            if template.call_template_type != self.template.call_template_type:
+                raise ValueError("a variable changes the call_template_type, which decides whether the tool is allowed")
+            self._filled = values, template
+        return self._filled[1]
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredManual:
+    """A manual that is ready to be stored.
+
+    Attributes:
+        template: Its call template, variables filled in.
+        manual: Upstream's object of it.
+        tools: The tools that can be called.
+        drafts: What the manual says of each of them.
+        skipped: The tools that cannot, and why.
+    """
+
+    template: CallTemplate = field(repr=False)
+    manual: UtcpManual = field(repr=False)
+    tools: tuple[RegisteredTool, ...] = field(repr=False)
+    drafts: tuple[DraftTool, ...] = field(repr=False)
+    skipped: tuple[SkippedTool, ...]
+
+
+class BridgeUtcpClient(UtcpClientImplementation):
+    """The client that our toolsets call with. Make it with `Client.create`."""
+
+    def __init__(self, config: UtcpClientConfig, root_dir: str, http_options: Mapping[str, Any]) -> None:
+        # Values of `variables` may refer to variables; they are resolved one by one when they are needed, because
+        # in utcp 1.2.0 a single undefined one takes every manual away.
+        self.variables = Variables(config.variables or {}, config.load_variables_from or ())
+        self.secrets = SecretScrubber()
+        super().__init__(config, _Substitutor(self.variables), root_dir)
+        self._tools: dict[str, RegisteredTool] = {}
+        self._names_by_manual: dict[str, frozenset[str]] = {}
+        if _is_upstreams_own("http", HttpCommunicationProtocol):
+            self._adopt("http", lambda: _HttpProtocol(HttpOptions(**http_options), self.secrets))
+        if _is_upstreams_own("cli", CliCommunicationProtocol):
+            self._adopt("cli", CliProtocol)
+
+    def _adopt(self, protocol_type: str, factory: Callable[[], CommunicationProtocol]) -> CommunicationProtocol:
+        return super()._adopt(protocol_type, mended(factory))
+
+    def protocol(self, kind: str) -> CommunicationProtocol:
+        """The protocol of a call template type.
+
+        Raises:
+            ValueError: There is none; lists the types that are installed.
+        """
+        return self._protocol_for(kind)
+
+    async def save(self, registered: RegisteredManual) -> None:
+        """Store a manual, in the place of an older version of it, and make its tools callable."""
+        await self.config.tool_repository.save_manual(registered.template, registered.manual)
+        name = registered.template.name
+        by_name = {tool.tool.name: tool for tool in registered.tools}
+        for gone in self._names_by_manual.get(name, frozenset()) - by_name.keys():
+            self._tools.pop(gone, None)
+        self._tools.update(by_name)
+        self._names_by_manual[name] = frozenset(by_name)
+
+    async def deregister_manual(self, manual_name: str) -> bool:
+        """Remove a manual and its tools."""
+        for name in self._names_by_manual.pop(manual_name, ()):
+            self._tools.pop(name, None)
+        return bool(await super().deregister_manual(manual_name))
+
+    async def call_tool(self, tool_name: str, tool_args: dict[str, Any]) -> Any:
+        """Call a tool; one that this client did not load itself goes upstream's way."""
+        registered = self._tools.get(tool_name)
+        if registered is None:
+            return await super().call_tool(tool_name, tool_args)
+        template = registered.template_now(self.variables, self.secrets)
+        reply = await self._protocol_for(template.call_template_type).call_tool(self, tool_name, tool_args, template)
+        for post_processor in self.config.post_processing:
+            reply = post_processor.post_process(self, registered.tool, template, reply)
+        return reply
+
+    async def call_tool_streaming(  # type: ignore[override]  # upstream's own generators are annotated as coroutines
+        self, tool_name: str, tool_args: dict[str, Any]
+    ) -> AsyncGenerator[Any, None]:
+        """Call a tool and yield its reply in the pieces that its protocol receives."""
+        registered = self._tools.get(tool_name)
+        if registered is None:
+            async for piece in super().call_tool_streaming(tool_name, tool_args):
+                yield piece
+            return
+        template = registered.template_now(self.variables, self.secrets)
+        protocol: Any = self._protocol_for(template.call_template_type)
+        async for piece in protocol.call_tool_streaming(self, tool_name, tool_args, template):
+            for post_processor in self.config.post_processing:
+                piece = post_processor.post_process(self, registered.tool, template, piece)
+            yield piece
+
+
+class _HttpProtocol(HttpProtocol):
+    """Ours, with the tokens that it fetches counted among the secrets."""
+
+    def __init__(self, options: HttpOptions, secrets: SecretScrubber) -> None:
+        self._secrets = secrets
+        super().__init__(options)
+
+    async def _fetch_token(self, auth: OAuth2Auth) -> dict[str, Any]:
+        reply = await super()._fetch_token(auth)
+        for name in ("access_token", "refresh_token", "id_token"):
+            self._secrets.add(reply.get(name))
+        return reply
+
+
+def _is_upstreams_own(kind: str, protocol: type[CommunicationProtocol]) -> bool:
+    """Whether this type is still what upstream registered; what a user put in its place is left there."""
+    return (
+        kind not in CommunicationProtocol.communication_protocol_factories
+        and type(CommunicationProtocol.communication_protocols.get(kind)) is protocol
+    )
+
+
+class _Substitutor(DefaultVariableSubstitutor):
+    """Our rule of what a variable is, for upstream's own code and for plugins that ask the client."""
+
+    def __init__(self, variables: Variables) -> None:
+        self._variables = variables
+
+    def substitute(self, obj: Any, config: UtcpClientConfig, variable_namespace: str | None = None) -> Any:
+        use = VariableUse.of(obj, variable_namespace or "", self._variables)
+        try:
+            return fill_in(obj, use.values(self._variables)) if use.names else obj
+        except UndefinedVariableError as error:
+            raise UtcpVariableNotFound(error.variable_name) from error
+
+    def find_required_variables(self, obj: Any, variable_namespace: str | None = None) -> list[str]:
+        return list(VariableUse.of(obj, variable_namespace or "", self._variables).keys)

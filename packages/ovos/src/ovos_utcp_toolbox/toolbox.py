@@ -1,0 +1,246 @@
+"""The toolbox: OPM's plugin interface over a toolset."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ovos_plugin_manager.templates.agent_tools import AgentTool, ToolArguments, ToolBox
+from ovos_utils.log import LOG
+
+from ovos_utcp_toolbox.loading import LoadingToolset
+from ovos_utcp_toolbox.tools import AdapterToolOutput, UTCPTool
+from utcp_bridge.errors import BridgeError, ConfigError
+from utcp_bridge.options import split_options
+
+if TYPE_CHECKING:
+    from utcp_bridge import BridgedTool, Toolset
+
+PLUGIN_ID = "ovos-utcp-toolbox"
+
+_EXAMPLE_MANUAL = {"name": "my_tools", "call_template_type": "http", "url": "http://localhost:8000/utcp"}
+# For hosts that offer configurations to users (entry point group `opm.agents.toolbox.config`).
+TOOLBOX_CONFIGS = [{"utcp_config": {"manual_call_templates": [_EXAMPLE_MANUAL]}, "timeout": 30}]
+
+
+class UTCPToolBox(ToolBox):
+    """A toolbox of UTCP tools, the plugin `ovos-utcp-toolbox` of OPM's group `opm.agents.toolbox`.
+
+    The manuals are loaded in the background from the moment that the toolbox is made; whoever needs the tools first
+    waits for them. They are looked at again when a name is unknown, when the bus asks for the tools, and, while
+    one of them has failed, when the tools are listed: at most every 30 seconds.
+
+    Args:
+        config: `utcp_config` says where the tools come from: a UTCP client configuration, the path of one, or an
+            open `Toolset`, which stays the caller's. Beside it the options of `utcp_bridge.Toolset.open`. Without
+            `utcp_config` there are no tools. Nothing here ever raises: what is wrong is logged.
+        bus: The message bus to answer on.
+        toolbox_id: The name of this toolbox on the bus, for hosts with several of them.
+        **unknown: Tolerated with a warning, because hosts differ in how they make toolboxes.
+
+    Attributes:
+        rediscovery_interval: The least time between two looks at the manuals, in seconds; 30.
+        rediscovery_patience: The most time that a caller waits for such a look, in seconds; 2, because callers on
+            the bus wait 3 for an answer.
+
+    Example:
+        ```python
+        toolbox = UTCPToolBox(config={"utcp_config": "utcp.json", "timeout": 10})
+        print(toolbox.call_tool("weather_get_weather", {"city": "Paris"}))
+        ```
+    """
+
+    toolbox_id: str = PLUGIN_ID
+    rediscovery_interval: ClassVar[float] = 30.0
+    rediscovery_patience: ClassVar[float] = 2.0
+
+    def __init__(
+        self, config: dict[str, Any] | None = None, bus: Any = None, toolbox_id: str = PLUGIN_ID, **unknown: Any
+    ) -> None:
+        self._lock = threading.Lock()
+        self._loading: LoadingToolset | None = None
+        self._snapshot: tuple[Mapping[str, BridgedTool] | None, dict[str, UTCPTool]] = (None, {})
+        # None while OPM's constructor asks for the tools, so that it waits for none.
+        self._source: Any = None
+        self._options: dict[str, Any] = {}
+        for name in unknown:
+            LOG.warning(f"{toolbox_id}: the argument {name!r} is not known and was ignored")
+        super().__init__(toolbox_id=toolbox_id, config=config, bus=None)
+        self._read_config(self.config)
+        self._load()
+        if bus is not None:
+            self.bind(bus)
+
+    # -- the toolset
+
+    @property
+    def toolset(self) -> Toolset:
+        """The toolset behind the tools, as soon as it has been loaded; its `report` says what came of each manual.
+
+        Raises:
+            BridgeError: There is none: the toolbox is not configured, or its configuration is wrong.
+        """
+        loading = self._load()
+        if loading is None:
+            raise ConfigError(f"{self.toolbox_id} has no 'utcp_config' in its configuration.")
+        return loading.toolset()
+
+    def close(self) -> None:
+        """Close the toolset; the next use of the toolbox opens it again."""
+        with self._lock:
+            loading, self._loading = self._loading, None
+            self._snapshot = (None, {})
+        if loading is not None:
+            loading.close()
+
+    # -- OPM's interface: looking
+
+    @property
+    def tools(self) -> dict[str, AgentTool]:
+        """The tools by name, as soon as they have been loaded."""
+        return dict(self._tools())
+
+    @tools.setter
+    def tools(self, _found: Mapping[str, AgentTool]) -> None:
+        """OPM keeps here what `discover_tools` gave it; the toolset knows already."""
+
+    def discover_tools(self) -> list[AgentTool]:
+        """All tools, after another look at the manuals if the last one is long enough ago."""
+        self._look_again(self.rediscovery_patience)
+        return list(self._tools().values())
+
+    def get_tool(self, name: str) -> UTCPTool | None:
+        """The tool of this name or UTCP name; for an unknown one the manuals may be looked at again."""
+        tool = self._find(name)
+        if tool is None:
+            self._look_again(self.rediscovery_patience)
+            tool = self._find(name)
+        return tool
+
+    @property
+    def tool_json_list(self) -> list[dict[str, Any]]:
+        """The tools as models and the bus are shown them; each argument schema is the manual's own."""
+        output_schema = AdapterToolOutput.model_json_schema()  # slow, so once for all
+        return [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "argument_schema": copy.deepcopy(tool.bridged.input_schema),
+                "output_schema": output_schema,
+            }
+            for tool in self._tools().values()
+        ]
+
+    # -- OPM's interface: calling
+
+    def call_tool(
+        self, name: str, tool_kwargs: ToolArguments | Mapping[str, Any] | str | None = None
+    ) -> AdapterToolOutput:
+        """Call a tool. Its own schema judges the arguments, and a failure comes back with its reason.
+
+        Args:
+            name: The name of the tool, or its UTCP name.
+            tool_kwargs: The arguments by name, their JSON text, or an instance of the tool's `argument_schema`.
+
+        Returns:
+            The result; one with `is_error` and the reason as its content if the call failed.
+
+        Raises:
+            ValueError: There is no such tool; the message lists the closest names.
+            ToolCallError: The call failed and the option `on_tool_error` is `"raise"`.
+        """
+        tool = self.get_tool(name)
+        if tool is None:
+            raise ValueError(f"Unknown tool {name!r} for ToolBox {self.toolbox_id!r}. {self._why_unknown(name)}")
+        return tool.call(tool_kwargs)
+
+    # -- OPM's interface: the bus
+
+    def bind(self, bus: Any) -> None:
+        """Answer on this bus from now on, and on no other."""
+        self._stop_answering()
+        super().bind(bus)
+        self._load()
+
+    def unbind(self) -> None:
+        """Stop answering on the bus and close the toolset; binding or using the toolbox opens it again."""
+        self._stop_answering()
+        self.close()
+
+    def shutdown(self) -> None:
+        """The same as `unbind`, by the name that OVOS gives it in other plugins."""
+        self.unbind()
+
+    def _stop_answering(self) -> None:
+        bus = self.bus
+        if bus is None:
+            return
+        if hasattr(ToolBox, "unbind"):
+            super().unbind()
+        else:  # OPM before 3.0.1
+            bus.remove("ovos.persona.tools.discover", self.handle_discover)
+            bus.remove(f"ovos.persona.tools.{self.toolbox_id}.call", self.handle_call)
+            self.bus = None
+
+    # -- behind it
+
+    def _read_config(self, config: Any) -> None:
+        if not isinstance(config, Mapping):
+            LOG.error(f"{self.toolbox_id}: no tools, because its configuration is no dict: {type(config).__name__}")
+        elif not config.get("utcp_config"):
+            found = f"which has {', '.join(map(repr, config))}" if config else "which is empty"
+            LOG.warning(f"{self.toolbox_id}: no tools, because its configuration, {found}, has no 'utcp_config'")
+        else:
+            self._source = config["utcp_config"]
+            self._options, warnings = split_options(config)
+            for warning in warnings:
+                LOG.warning(f"{self.toolbox_id}: {warning}")
+
+    def _load(self) -> LoadingToolset | None:
+        """Start to load the tools, if that has not been done; None where there is nothing to load."""
+        with self._lock:
+            if self._loading is None and self._source is not None:
+                self._loading = LoadingToolset(
+                    self._source, self._options, label=self.toolbox_id, interval=self.rediscovery_interval, log=LOG
+                )
+            return self._loading
+
+    def _look_again(self, patience: float) -> None:
+        loading = self._load()
+        if loading is not None:
+            loading.look_again(patience)
+
+    def _tools(self) -> dict[str, UTCPTool]:
+        loading = self._load()
+        if loading is None:
+            return {}
+        try:
+            toolset = loading.toolset()
+        except BridgeError:  # logged when it happened
+            self._look_again(patience=0)
+            return {}
+        if toolset.report.failed:
+            self._look_again(patience=0)
+        catalog, tools = self._snapshot
+        if catalog is not toolset.tools:
+            catalog = toolset.tools
+            tools = {name: UTCPTool(tool) for name, tool in catalog.items()}
+            self._snapshot = (catalog, tools)
+        return tools
+
+    def _find(self, name: str) -> UTCPTool | None:
+        tools = self._tools()
+        by_utcp_name = (tool for tool in tools.values() if tool.bridged.utcp_name == name)
+        return tools.get(name) or next(by_utcp_name, None)
+
+    def _why_unknown(self, name: str) -> str:
+        reasons: list[str] = []
+        try:
+            toolset = self.toolset
+            reasons = [f"Manual {manual.name!r} failed: {manual.error}" for manual in toolset.report.failed]
+            toolset.find(name)
+        except BridgeError as error:
+            reasons.insert(0, str(error))
+        return " ".join(reasons)

@@ -1,0 +1,381 @@
+"""Connections are kept, belong to one loop, and end with it, with the protocol, and with a cancelled call."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import gc
+import importlib.util
+import ipaddress
+import os
+import socket
+import ssl
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from utcp_http.http_call_template import HttpCallTemplate
+
+from tests.support.http_server import HttpServer, http_server, replying
+from utcp_bridge.errors import RunnerError, ToolTransportError
+from utcp_bridge.transports.http import HttpOptions, HttpProtocol
+
+Loops = Callable[[], asyncio.AbstractEventLoop]
+
+
+@contextmanager
+def server_thread(**options: Any) -> Iterator[HttpServer]:
+    """A server on a loop of its own, so that the test's loops can come and go."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    running = http_server(replying({"ok": True}), **options)
+    server = asyncio.run_coroutine_threadsafe(running.__aenter__(), loop).result()
+    try:
+        yield server
+    finally:
+        asyncio.run_coroutine_threadsafe(running.__aexit__(None, None, None), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if importlib.util.find_spec("cryptography") is None:
+        pytest.skip("needs cryptography to make a certificate")
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "utcp-bridge tests")])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    path = tmp_path_factory.mktemp("tls") / "server.pem"
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
+    return path
+
+
+@pytest.fixture(params=["plain", "tls"])
+def served(request: pytest.FixtureRequest) -> Iterator[tuple[HttpServer, HttpProtocol]]:
+    tls, trusted = None, None
+    if request.param == "tls":
+        pem = request.getfixturevalue("certificate")
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(pem)
+        trusted = ssl.create_default_context(cafile=pem)
+    with server_thread(tls=tls) as server:
+        protocol = HttpProtocol(HttpOptions(ssl_context=trusted))
+        yield server, protocol
+        asyncio.run(protocol.close())
+
+
+def uvloops() -> Loops | None:
+    if importlib.util.find_spec("uvloop") is None:
+        return None
+    import uvloop
+
+    return uvloop.new_event_loop
+
+
+@pytest.fixture(params=["asyncio", "uvloop"])
+def loops(request: pytest.FixtureRequest) -> Loops:
+    factory = asyncio.new_event_loop if request.param == "asyncio" else uvloops()
+    if factory is None:
+        pytest.skip("needs uvloop")
+    return factory
+
+
+def open_sockets(expected: int | None = None) -> int:
+    """How many sockets the process holds; waits a while for `expected`, as the server's side closes a little later."""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("counts sockets in /proc")
+    gc.collect()
+    deadline = time.monotonic() + (0 if expected is None else 5)
+    while (count := _sockets()) != expected and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return count
+
+
+def _sockets() -> int:
+    count = 0
+    for entry in Path("/proc/self/fd").iterdir():
+        try:
+            count += str(entry.readlink()).startswith("socket:")
+        except FileNotFoundError:
+            continue  # the directory's own descriptor
+    return count
+
+
+async def several(protocol: HttpProtocol, server: HttpServer, count: int = 3) -> None:
+    template = HttpCallTemplate(name="m", url=f"{server.url}/x")
+    replies = await asyncio.gather(*(protocol.call_tool(None, "m.x", {}, template) for _ in range(count)))
+    assert replies == [{"ok": True}] * count
+
+
+async def one_by_one(protocol: HttpProtocol, server: HttpServer, count: int) -> None:
+    for _ in range(count):
+        await several(protocol, server, 1)
+
+
+def test_calls_on_one_loop_share_a_connection(served: tuple[HttpServer, HttpProtocol]) -> None:
+    server, protocol = served
+    asyncio.run(one_by_one(protocol, server, 20))
+    assert server.connections == 1
+
+
+def test_a_pool_ends_with_its_loop_and_leaves_no_socket(served: tuple[HttpServer, HttpProtocol], loops: Loops) -> None:
+    server, protocol = served
+    before = open_sockets()
+    for _ in range(3):
+        with asyncio.Runner(loop_factory=loops) as runner:
+            runner.run(several(protocol, server))
+    assert open_sockets(before) == before
+    assert server.connections == 9
+
+
+def test_sockets_of_a_loop_that_was_just_closed_are_closed_with_the_next_call(
+    served: tuple[HttpServer, HttpProtocol],
+) -> None:
+    server, protocol = served
+    before = open_sockets()
+    for _ in range(3):
+        loop = asyncio.new_event_loop()
+        loop.run_until_complete(several(protocol, server))
+        loop.close()  # without `shutdown_asyncgens`, as much older code does
+    asyncio.run(several(protocol, server))
+    assert open_sockets(before) == before
+
+
+def test_close_ends_the_pool_of_a_loop_that_has_stopped(served: tuple[HttpServer, HttpProtocol]) -> None:
+    server, protocol = served
+    before = open_sockets()
+    loop = asyncio.new_event_loop()
+    of_the_loop = open_sockets() - before
+    loop.run_until_complete(several(protocol, server))
+    asyncio.run(protocol.close())
+    assert open_sockets(before + of_the_loop) == before + of_the_loop
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+
+
+def test_close_ends_the_pools_of_running_loops_too(served: tuple[HttpServer, HttpProtocol]) -> None:
+    server, protocol = served
+    before = open_sockets()
+    loop = asyncio.new_event_loop()
+    of_the_loop = open_sockets() - before
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    asyncio.run_coroutine_threadsafe(several(protocol, server), loop).result()
+
+    async def close_from_here() -> None:
+        await several(protocol, server)
+        await protocol.close()
+        await protocol.close()
+
+    asyncio.run(close_from_here())
+    assert open_sockets(before + of_the_loop) == before + of_the_loop
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+
+
+def test_a_fork_leaves_the_connections_to_its_parent(served: tuple[HttpServer, HttpProtocol]) -> None:
+    server, protocol = served
+    if not hasattr(os, "fork"):
+        pytest.skip("needs fork")
+
+    async def main() -> None:
+        await several(protocol, server, 1)
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                # The running loop is not the child's: it makes one of its own, as every forked worker does.
+                asyncio._set_running_loop(None)  # noqa: SLF001 - what asyncio's own fork handler does from 3.12 on
+                asyncio.run(several(protocol, server, 1))
+                asyncio.run(protocol.close())
+                code = 0
+            finally:
+                os._exit(code)
+        _, status = await asyncio.to_thread(os.waitpid, child, 0)
+        assert os.waitstatus_to_exitcode(status) == 0
+        await several(protocol, server, 1)
+
+    asyncio.run(main())
+    assert server.connections == 2
+
+
+async def test_after_close_a_call_says_so() -> None:
+    async with http_server() as server:
+        protocol = HttpProtocol()
+        await protocol.close()
+        with pytest.raises(RunnerError, match="closed"):
+            await protocol.call_tool(None, "m.x", {}, HttpCallTemplate(name="m", url=server.url))
+
+
+@pytest.fixture
+async def protocol() -> AsyncIterator[HttpProtocol]:
+    opened = HttpProtocol()
+    yield opened
+    await opened.close()
+
+
+async def test_a_cancelled_call_closes_its_connection_and_no_other(protocol: HttpProtocol) -> None:
+    gone = asyncio.Event()
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path != "/slow":
+            return web.json_response({})
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            gone.set()
+            raise
+        return web.json_response({})
+
+    async with http_server() as quick:
+        app = web.Application()
+        app.router.add_route("*", "/{path:.*}", answer)
+        runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        slow = HttpCallTemplate(name="m", url=f"http://127.0.0.1:{runner.addresses[0][1]}/slow")
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await protocol.call_tool(None, "m.slow", {}, slow)
+        await asyncio.wait_for(gone.wait(), 5)
+        await one_by_one_ok(protocol, quick)
+        await runner.cleanup()
+
+
+async def one_by_one_ok(protocol: HttpProtocol, server: HttpServer) -> None:
+    template = HttpCallTemplate(name="m", url=server.url)
+    assert await protocol.call_tool(None, "m.x", {}, template) == {}
+
+
+async def test_slow_calls_do_not_delay_others(protocol: HttpProtocol) -> None:
+    release = asyncio.Event()
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        await release.wait()
+        return web.json_response({})
+
+    async with http_server(answer) as slow, http_server() as quick:
+        template = HttpCallTemplate(name="m", url=slow.url)
+        waiting = [asyncio.ensure_future(protocol.call_tool(None, "m.x", {}, template)) for _ in range(150)]
+        await asyncio.sleep(0)
+        await asyncio.wait_for(one_by_one_ok(protocol, quick), 5)
+        release.set()
+        assert await asyncio.gather(*waiting) == [{}] * 150
+
+
+def test_a_post_after_the_server_closed_an_idle_connection_succeeds() -> None:
+    """While its loop stands still, a client does not learn that the server has closed the connection."""
+    with server_thread(keep_alive=0.1) as server:
+        protocol = HttpProtocol()
+        template = HttpCallTemplate(name="m", url=server.url, http_method="POST")
+        loop = asyncio.new_event_loop()
+        for _ in range(2):
+            assert loop.run_until_complete(protocol.call_tool(None, "m.x", {}, template)) == {"ok": True}
+            time.sleep(0.7)
+        assert server.connections == 2
+        loop.run_until_complete(protocol.close())
+        loop.close()
+
+
+@pytest.mark.parametrize(
+    ("host", "reason"),
+    [("127.0.0.1", "refused"), ("no-such-host.invalid", "not found")],
+)
+async def test_an_unreachable_server_is_named_without_the_url(protocol: HttpProtocol, host: str, reason: str) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    scheme = "http" if host == "127.0.0.1" else "https"
+    template = HttpCallTemplate(name="m", url=f"{scheme}://{host}:{port}/path?api_key=sk-secret")
+    with pytest.raises(ToolTransportError, match=reason) as caught:
+        await protocol.call_tool(None, "m.x", {"q": "sk-argument"}, template)
+    assert host in str(caught.value)
+    assert "sk-" not in str(caught.value)
+    assert "/path" not in str(caught.value)
+
+
+def test_a_certificate_that_is_not_trusted_is_said_to_be_so(certificate: Path) -> None:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate)
+    with server_thread(tls=tls) as server:
+        protocol = HttpProtocol()
+
+        async def main() -> None:
+            with pytest.raises(ToolTransportError, match=r"certificate of 127.0.0.1:.* was not accepted: self"):
+                await protocol.call_tool(None, "m.x", {}, HttpCallTemplate(name="m", url=server.url))
+            await protocol.close()
+
+        asyncio.run(main())
+
+
+async def test_https_to_a_port_without_tls_is_said_to_be_so(protocol: HttpProtocol) -> None:
+    async with http_server() as server:
+        template = HttpCallTemplate(name="m", url=server.url.replace("http:", "https:"))
+        with pytest.raises(ToolTransportError, match="speaks HTTPS"):
+            await protocol.call_tool(None, "m.x", {}, template)
+
+
+async def test_something_that_is_not_http_is_said_to_be_so(protocol: HttpProtocol) -> None:
+    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.write(b"220 mail ready\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    listener = await asyncio.start_server(greet, "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    async with listener:
+        with pytest.raises(ToolTransportError, match="not HTTP"):
+            await protocol.call_tool(None, "m.x", {}, HttpCallTemplate(name="m", url=f"http://127.0.0.1:{port}/"))
+
+
+@pytest.mark.parametrize("trust_env", [True, False])
+async def test_proxies_of_the_environment_are_used_only_when_asked(
+    trust_env: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with http_server(replying({"via": "proxy"})) as proxy, http_server(replying({"via": "direct"})) as server:
+        monkeypatch.setenv("http_proxy", f"http://user:pa@127.0.0.1:{proxy.port}")
+        monkeypatch.delenv("no_proxy", raising=False)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        protocol = HttpProtocol(HttpOptions(trust_env=trust_env, allow_http_hosts=("printer.invalid",)))
+        loopback = HttpCallTemplate(name="m", url=server.url)
+        assert await protocol.call_tool(None, "m.x", {}, loopback) == {"via": "direct"}
+        lan = HttpCallTemplate(name="m", url="http://printer.invalid/x", headers={"Authorization": "Bearer mine"})
+        if trust_env:
+            assert await protocol.call_tool(None, "m.x", {}, lan) == {"via": "proxy"}
+            assert proxy.last.target == "http://printer.invalid/x"
+            assert proxy.last.headers["Proxy-Authorization"] == "Basic dXNlcjpwYQ=="
+            assert proxy.last.headers["Authorization"] == "Bearer mine"
+        else:
+            with pytest.raises(ToolTransportError, match="not found"):
+                await protocol.call_tool(None, "m.x", {}, lan)
+            assert proxy.received == []
+        await protocol.close()
