@@ -1,24 +1,94 @@
-"""The README says what is true."""
+"""The README says what is true: its quick starts run as they stand, on a real server."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from utcp_bridge.demo.server import tool_server
 
 ROOT = Path(__file__).parents[2]
+ADDRESS = "http://localhost:8000/utcp"
+PARIS = '{"city":"Paris","sky":"sunny","celsius":21}'
 
 
-def _commands() -> list[str]:
-    return re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+def _blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+
+
+def _quick_start(part: str) -> str:
+    [code] = [block for block in _blocks("python") if part in block]
+    assert len(code.strip().splitlines()) <= 10
+    return code
+
+
+@pytest.fixture
+def _utcp_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The README's `utcp.json` in the current directory, its address leading to a real server."""
+    source, _ = _blocks("json")
+    assert ADDRESS in source
+    with tool_server() as server:
+        (tmp_path / "utcp.json").write_text(source.replace(ADDRESS, server.manual_url), encoding="utf-8")
+        monkeypatch.chdir(tmp_path)
+        yield
 
 
 def test_the_readme_has_two_commands_one_for_the_demo_and_one_for_the_tests() -> None:
-    demo, tests = _commands()
+    demo, tests = _blocks("sh")
     assert demo.endswith("python3 -m uv run utcp-bridge demo\n")
     assert tests.endswith("python3 -m uv run pytest\n")
 
 
+@pytest.mark.usefixtures("_utcp_json")
+def test_the_quick_start_of_langchain_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    from tests.support.langchain_agents import ScriptedModel, tool_call
+
+    model = ScriptedModel(turns=[[tool_call("home_get_weather", {"city": "Paris"})]])
+    exec(_quick_start("langchain"), {"model": model})  # noqa: S102 - the README's own code
+    assert capsys.readouterr().out == PARIS + "\n"
+
+
+@pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")  # LlamaIndex's own
+@pytest.mark.filterwarnings("ignore:ServiceManager is deprecated:DeprecationWarning")
+@pytest.mark.usefixtures("_utcp_json")
+def test_the_quick_start_of_llamaindex_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    from tests.support.llamaindex_agents import ScriptedModel, tool_call
+
+    names: dict[str, Any] = {"llm": ScriptedModel(turns=[[tool_call("home_get_weather", {"city": "Paris"})]])}
+    exec(_quick_start("llama_index"), names)  # noqa: S102 - the README's own code
+    asyncio.run(names["main"]())
+    assert capsys.readouterr().out == PARIS + "\n"
+
+
+@pytest.mark.usefixtures("_utcp_json")
+def test_the_quick_start_of_ovos_loads_as_a_persona() -> None:
+    import tests.support.ovos  # noqa: F401, I001 - first, because importing OPM warns
+    from ovos_plugin_manager.persona import find_toolbox_plugins
+
+    _, block = _blocks("json")
+    assert len(block.strip().splitlines()) <= 10
+    persona = json.loads(block)
+    [name] = persona["toolboxes"]
+    toolbox: Any = find_toolbox_plugins()[name](config=persona[name])
+    try:
+        assert str(toolbox.call_tool("home_get_weather", {"city": "Paris"})) == PARIS
+    finally:
+        toolbox.unbind()
+
+
+@pytest.mark.usefixtures("_utcp_json")
+def test_the_quick_start_without_a_framework_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(_quick_start("Toolset.open"), {})  # noqa: S102 - the README's own code
+    assert capsys.readouterr().out.splitlines() == ["'home' (http): 2 tools", PARIS]
+
+
 def test_links_lead_to_files() -> None:
-    for page in ROOT.glob("*.md"):
-        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"

@@ -120,6 +120,9 @@ def test_nothing_of_langgraphs_own_reaches_the_wire(echo: Callable[..., UTCPTool
     open_tool = echo({"type": "object"})
     same_names = echo({"type": "object", "properties": {name: {} for name in injected}})
     same_names.name = "same_names"
+    # Pydantic shows the fields of a class, where ToolNode looks for them, once it has been used.
+    same_names.bridged.args_model.model_validate({})
+    same_names.get_input_schema()(runtime="mine")
     graph = StateGraph(State)
     graph.add_node("tools", ToolNode([open_tool, same_names]))
     graph.add_edge(START, "tools")

@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 
-from utcp_bridge.schema import ArgumentsSchema, InvalidArguments, SchemaProblem, arguments_schema
+from utcp_bridge.schema import ArgumentsSchema, InvalidArguments, SchemaProblem, arguments_schema, bundle, plain
 
 
 def _property(schema: Any, **root: Any) -> tuple[Any, list[tuple[str, str]]]:
     read = arguments_schema({"type": "object", "properties": {"x": schema}, **root})
     return read.shown["properties"]["x"], [(problem.pointer, problem.reason) for problem in read.problems]
+
+
+_STRING, _NULL = {"type": "string"}, {"type": "null"}
 
 
 @pytest.mark.parametrize(
@@ -23,21 +26,29 @@ def _property(schema: Any, **root: Any) -> tuple[Any, list[tuple[str, str]]]:
         ({"minimum": 5, "exclusiveMinimum": True}, {"exclusiveMinimum": 5}),
         ({"maximum": 5, "exclusiveMaximum": False}, {"maximum": 5}),
         ({"exclusiveMaximum": True}, {}),
-        ({"items": [{"type": "string"}], "additionalItems": {"type": "null"}}, {"prefixItems": [{"type": "string"}], "items": {"type": "null"}}),
+        ({"items": [_STRING], "additionalItems": _NULL}, {"prefixItems": [_STRING], "items": _NULL}),
         ({"items": [], "additionalItems": False}, {"items": False}),
         ({"items": {}, "additionalItems": False}, {"items": {}}),
-        ({"dependencies": {"a": ["b"], "c": {"minProperties": 2}}}, {"dependentRequired": {"a": ["b"]}, "dependentSchemas": {"c": {"minProperties": 2}}}),
-        ({"dependencies": {"a": ["b"]}, "dependentRequired": {"c": ["d"]}}, {"dependentRequired": {"c": ["d"]}, "allOf": [{"dependentRequired": {"a": ["b"]}}]}),
+        ({"dependencies": {"a": ["b"]}}, {"dependentRequired": {"a": ["b"]}}),
+        ({"dependencies": {"a": "b"}}, {"dependentRequired": {"a": ["b"]}}),
+        ({"dependencies": {"a": {"minProperties": 2}}}, {"dependentSchemas": {"a": {"minProperties": 2}}}),
+        (
+            {"dependencies": {"a": ["b"]}, "dependentRequired": {"c": ["d"]}},
+            {"dependentRequired": {"c": ["d"]}, "allOf": [{"dependentRequired": {"a": ["b"]}}]},
+        ),
         ({"type": "string", "nullable": True}, {"type": ["string", "null"]}),
         ({"enum": ["a"], "nullable": True}, {"enum": ["a", None]}),
-        ({"const": "a", "nullable": True, "title": "T"}, {"title": "T", "anyOf": [{"const": "a"}, {"type": "null"}]}),
+        ({"const": "a", "nullable": True, "title": "T"}, {"title": "T", "anyOf": [{"const": "a"}, _NULL]}),
         ({"type": ["string", "null"], "nullable": False}, {"type": ["string", "null"]}),
         ({"nullable": True}, {}),
         ({"type": "STRING"}, {"type": "string"}),
         ({"minLength": 1.0, "multipleOf": 0.5, "default": 1.0}, {"minLength": 1, "multipleOf": 0.5, "default": 1.0}),
-        ({"properties": {"a": {"required": True}}, "required": ["b"]}, {"properties": {"a": {}}, "required": ["b"], "allOf": [{"required": ["a"]}]}),
+        (
+            {"properties": {"a": {"required": True}}, "required": ["b"]},
+            {"properties": {"a": {}}, "required": ["b"], "allOf": [{"required": ["a"]}]},
+        ),
     ],
-)  # fmt: skip
+)
 def test_older_and_openapi_spellings_are_put_into_one_dialect(written: Any, shown: Any) -> None:
     assert _property(written) == (shown, [])
 
@@ -53,7 +64,8 @@ def test_before_2019_a_reference_stands_alone_but_keeps_its_annotations(draft: s
 
 
 def test_keywords_that_the_declared_draft_does_not_know_mean_nothing() -> None:
-    shown, problems = _property({"const": 1, "if": {}, "prefixItems": [True]}, **{"$schema": "http://json-schema.org/draft-06/schema#"})  # fmt: skip
+    written = {"const": 1, "if": {}, "prefixItems": [True]}
+    shown, problems = _property(written, **{"$schema": "http://json-schema.org/draft-06/schema#"})
     assert (shown, problems) == ({"const": 1}, [])
 
 
@@ -92,6 +104,36 @@ def test_what_cannot_be_read_is_opened_at_its_place_and_reported(schema: Any, sh
     assert [pointer for pointer, _ in problems] == pointers
 
 
+_GONE = {"$ref": "#/$defs/Gone"}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"not": _GONE},
+        {"not": {"type": "any"}},
+        {"not": {"properties": {"a": {"items": _GONE}}}},
+        {"oneOf": [_GONE, {"type": "object"}]},
+        {"oneOf": [{"$ref": "#/$defs/Opened"}, {"type": "object"}]},
+        {"oneOf": [{"minimum": "x"}, {}], "anyOf": [{}]},
+        {"if": _GONE, "then": False},
+        {"if": {"not": _GONE}, "then": True, "else": False},
+        {"properties": ["a"], "additionalProperties": False},
+        {"properties": {"a": 5}, "additionalProperties": False},
+        {"patternProperties": "^a", "unevaluatedProperties": False},
+    ],
+)
+def test_an_opening_never_makes_a_schema_refuse_more(schema: Any) -> None:
+    read = arguments_schema({"properties": {"x": schema}, "$defs": {"Opened": {"allOf": [_GONE]}}})
+    assert read.problems
+    assert read.accept({"x": {"a": 1}}) == {"x": {"a": 1}}
+
+
+def test_an_opening_among_counted_items_lifts_the_upper_count() -> None:
+    read = arguments_schema({"properties": {"x": {"contains": {"type": "any"}, "maxContains": 1}}})
+    assert read.accept({"x": [1, 2]}) == {"x": [1, 2]}
+
+
 def test_a_lost_pattern_opens_the_rule_for_all_other_properties() -> None:
     read = arguments_schema({"patternProperties": {"(": {"type": "integer"}}, "additionalProperties": False})
     assert {problem.pointer for problem in read.problems} == {"/patternProperties/(", "/additionalProperties"}
@@ -108,9 +150,7 @@ def test_a_root_that_is_no_object_is_a_problem_and_refuses_every_call(schema: An
         read.accept({})
 
 
-@pytest.mark.parametrize(
-    "schema", [None, {}, True, {"type": "object"}, {"type": ["object", "null"]}, {"properties": None}]
-)
+@pytest.mark.parametrize("schema", [None, {}, True, {"type": "object"}, {"type": ["object", "null"]}, {"title": None}])
 @pytest.mark.parametrize("given", [None, {}, "", " ", "{}"])
 def test_a_tool_without_arguments_shows_an_empty_object_and_takes_nothing_in_any_form(schema: Any, given: Any) -> None:
     read = arguments_schema(schema)
@@ -152,10 +192,12 @@ def test_a_python_object_that_contains_itself_is_opened_and_reported() -> None:
     assert [problem.pointer for problem in read.problems] == ["/properties/root/properties/child"]
 
 
-def test_objects_shared_many_times_cost_a_bounded_amount() -> None:
+def test_objects_shared_many_times_cost_a_bounded_amount(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundle, "MAX_SCHEMAS", 1000)
+    monkeypatch.setattr(plain, "MAX_VALUES", 1000)
     shared: dict[str, Any] = {"type": "string"}
     for _ in range(60):
-        shared = {"type": "object", "properties": {"a": shared, "b": shared}}
+        shared = {"type": "object", "properties": {"a": shared, "b": shared}, "default": [shared, shared]}
     read = arguments_schema({"properties": {"x": shared}})
     assert any("subschemas" in problem.reason for problem in read.problems)
 

@@ -17,6 +17,7 @@ from utcp.utcp_client import UtcpClient
 from utcp_cli.cli_call_template import CliCallTemplate, CommandStep
 from utcp_http.http_call_template import HttpCallTemplate
 
+from utcp_bridge.config.legacy import ALL_ARGUMENTS
 from utcp_bridge.errors import ConfigError, ToolArgumentsError, ToolExecutionError, ToolTransportError
 from utcp_bridge.transports.cli import CliProtocol
 
@@ -485,3 +486,21 @@ async def test_a_document_that_is_no_manual_is_told_apart_from_no_document() -> 
     result = await CliProtocol().register_manual(None, template("echo '[1]'"))
     assert not result.success
     assert "not a UTCP manual" in result.errors[0]
+
+
+# UTCP 0.x
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, ""),
+        ({"text": "a b; $(id)", "n": 5}, "<--text><a b; $(id)><--n><5>"),
+        ({"loud": True, "quiet": False}, "<--loud>"),
+        ({"file": ["x", "y z"], "none": None}, "<--file><x><--file><y z>"),
+        ({"it's": 'say "hi"\n'}, "<--it's><say \"hi\"\n>"),
+    ],
+)
+async def test_a_tool_of_utcp_0_gets_its_arguments_as_flags(arguments: dict[str, Any], words: str) -> None:
+    show = """show() { for word in "$@"; do printf '<%s>' "$word"; done; }; show"""
+    assert await run(f"{show} {ALL_ARGUMENTS}", arguments=arguments) == words

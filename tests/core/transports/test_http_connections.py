@@ -13,6 +13,7 @@ import ssl
 import sys
 import threading
 import time
+import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -353,8 +354,10 @@ async def test_something_that_is_not_http_is_said_to_be_so(protocol: HttpProtoco
     listener = await asyncio.start_server(greet, "127.0.0.1", 0)
     port = listener.sockets[0].getsockname()[1]
     async with listener:
-        with pytest.raises(ToolTransportError, match="not HTTP"):
-            await protocol.call_tool(None, "m.x", {}, HttpCallTemplate(name="m", url=f"http://127.0.0.1:{port}/"))
+        template = HttpCallTemplate(name="m", url=f"http://127.0.0.1:{port}/?api_key=sk-secret")
+        with pytest.raises(ToolTransportError, match="not HTTP") as caught:
+            await protocol.call_tool(None, "m.x", {}, template)
+    assert "sk-secret" not in "".join(traceback.format_exception(caught.value))
 
 
 @pytest.mark.parametrize("trust_env", [True, False])

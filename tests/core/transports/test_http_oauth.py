@@ -224,7 +224,9 @@ async def test_a_token_endpoint_that_gives_no_token_is_named(
     assert "se cret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["http://169.254.169.254/token", "http://attacker.example/token?k=sk-secret"])
+@pytest.mark.parametrize(
+    "url", ["http://169.254.169.254/token", "http://attacker.example/token?k=sk-secret", "https://[bad/"]
+)
 async def test_credentials_are_not_sent_over_plain_http(issuer: Issuer, protocol: HttpProtocol, url: str) -> None:
     with pytest.raises(ToolTransportError, match="OAuth2 token URL") as caught:
         await token_of(protocol, issuer.template(token_url=url))

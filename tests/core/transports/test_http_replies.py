@@ -307,9 +307,16 @@ async def silent(request: web.Request) -> web.StreamResponse:
     return web.Response()
 
 
+not_gzip = replying("no gzip at all" * 5, Content_Type="text/plain", Content_Encoding="gzip")
+
+
 @pytest.mark.parametrize(
     ("answer", "reason"),
-    [(broken_off, "broke off its reply"), (silent, "closed the connection without an answer")],
+    [
+        (broken_off, "broke off its reply"),
+        (silent, "closed the connection without an answer"),
+        (not_gzip, "sent a reply that cannot be decompressed"),
+    ],
 )
 async def test_a_broken_reply_is_a_transport_error(protocol: HttpProtocol, answer: Answer, reason: str) -> None:
     with pytest.raises(ToolTransportError, match=rf"127\.0\.0\.1:\d+ {reason}") as caught:

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from utcp_bridge.schema.bundle import SchemaProblem, bundle
 from utcp_bridge.schema.dialect import LATEST_URI
-from utcp_bridge.schema.plain import NotJsonError, check_arguments, plain
+from utcp_bridge.schema.plain import NotJsonError, check_arguments, is_bounded, plain
 from utcp_bridge.schema.refusal import ArgumentFault, InvalidArguments, faults_of, value_fault
 from utcp_bridge.schema.repair import repaired
 from utcp_bridge.schema.root import shape
@@ -34,8 +34,10 @@ def arguments_schema(schema: Mapping[str, Any] | bool | None, *, assert_formats:
         The arguments schema; nothing is read before it is first used.
     """
     author: Any = {} if schema is None else schema
+    if not is_bounded(author):
+        return ArgumentsSchema(author, assert_formats=assert_formats)
     try:
-        text = json.dumps(author, ensure_ascii=False, check_circular=True)
+        text = json.dumps(author, ensure_ascii=False)
         key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest(), assert_formats
     except (TypeError, ValueError, RecursionError):
         return ArgumentsSchema(author, assert_formats=assert_formats)  # no JSON, so nothing to find it by

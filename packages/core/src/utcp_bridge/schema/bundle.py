@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from utcp_bridge.schema.bundled import DEFINITION_REF, ROOT_REF, is_annotation
 from utcp_bridge.schema.dialect import (
-    ANNOTATIONS,
     IDENTITY_KEYWORDS,
     NULL_HAS_MEANING,
     SCHEMA_KEYWORDS,
@@ -27,6 +27,7 @@ from utcp_bridge.schema.dialect import (
 )
 from utcp_bridge.schema.document import Document, Place, escape
 from utcp_bridge.schema.keywords import SPECIAL, with_null
+from utcp_bridge.schema.openings import open_loops, soften
 from utcp_bridge.schema.plain import key_text
 
 MAX_SCHEMA_DEPTH = 64
@@ -34,9 +35,6 @@ MAX_SCHEMA_DEPTH = 64
 
 MAX_SCHEMAS = 100_000
 """The most subschemas that one tool may have; YAML aliases can make a small file hold billions."""
-
-ROOT_REF = "#"
-DEFINITION_REF = "#/$defs/"
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _KNOWN = frozenset(VALUE_READERS) | SCHEMA_KEYWORDS | SCHEMA_LIST_KEYWORDS | SCHEMA_MAP_KEYWORDS | frozenset(SPECIAL)
@@ -60,16 +58,28 @@ class SchemaProblem:
 
 @dataclass(slots=True)
 class Bundle:
-    """A self-contained schema before its root is given the form of an arguments schema."""
+    """A self-contained schema before its root is given the form of an arguments schema.
+
+    Attributes:
+        root: The author's root.
+        definitions: What its references point to, by name.
+        problems: What could not be read.
+        opened: The schemas in it that something was left out of, by their identities.
+    """
 
     root: dict[str, Any] | bool
     definitions: dict[str, Any]
     problems: list[SchemaProblem]
+    opened: dict[int, Any]
 
 
 def bundle(schema: Any) -> Bundle:
     """Make a schema self-contained, in draft 2020-12."""
-    return _Bundler(Document(schema)).run()
+    made = _Bundler(Document(schema)).run()
+    for name in open_loops(made):
+        made.problems.append(SchemaProblem("", f"{name or 'the root'!r} refers to nothing but itself"))
+    soften(made)
+    return made
 
 
 @dataclass(slots=True)
@@ -81,6 +91,7 @@ class Entry:
         scope: The resources entered on the way to it, outermost first (2020-12 core, section 7.1).
         out: What is written of it.
         also: Schemas that must hold beside it, for what one schema object cannot say twice.
+        is_opened: Whether something of it could not be read.
     """
 
     place: Place
@@ -89,6 +100,7 @@ class Entry:
     _bundler: _Bundler
     out: dict[str, Any] = field(default_factory=dict)
     also: list[Any] = field(default_factory=list)
+    is_opened: bool = False
 
     @property
     def draft(self) -> Draft:
@@ -102,7 +114,9 @@ class Entry:
 
     def child(self, value: Any, *tokens: str | int) -> dict[str, Any] | bool:
         """Bundle a subschema."""
-        return self._bundler.schema(self.place.child(value, *tokens), self.scope, self.depth + 1)
+        schema = self._bundler.schema(self.place.child(value, *tokens), self.scope, self.depth + 1)
+        self.is_opened = self.is_opened or (schema is True and value is not True)
+        return schema
 
     def children(self, value: Any, keyword: str) -> list[Any]:
         """Bundle a list of subschemas."""
@@ -122,6 +136,7 @@ class Entry:
 
     def report(self, reason: str, *tokens: str) -> None:
         """Report a problem at or below the subschema."""
+        self.is_opened = True
         self._bundler.report(self.place.pointer + "".join(f"/{escape(token)}" for token in tokens), reason)
 
 
@@ -133,6 +148,7 @@ class _Bundler:
         self._waiting: deque[tuple[str, Place, tuple[str, ...]]] = deque()
         self._taken: set[str] = set()
         self._active: set[int] = set()
+        self._opened: dict[int, Any] = {}
         self._containers: set[str] = set()
         self._count = 0
 
@@ -148,7 +164,7 @@ class _Bundler:
         if isinstance(root, dict):
             for keyword in self._containers - _KNOWN:
                 root.pop(keyword, None)
-        return Bundle(root, definitions, list(self._problems.values()))
+        return Bundle(root, definitions, list(self._problems.values()), self._opened)
 
     def report(self, pointer: str, reason: str) -> None:
         self._problems.setdefault((pointer, reason), SchemaProblem(pointer, reason))
@@ -187,7 +203,10 @@ class _Bundler:
                 entry.report(f"{keyword} {error}; it was left out", keyword)
         if entry.also:
             entry.out["allOf"] = [*entry.out.get("allOf", []), *entry.also]
-        return with_null(entry.out) if raw.get("nullable") is True else entry.out
+        schema = with_null(entry.out) if raw.get("nullable") is True else entry.out
+        if entry.is_opened:
+            self._opened[id(schema)] = schema
+        return schema
 
     def _keyword(self, entry: Entry, keyword: str, value: Any, raw: Mapping[str, Any]) -> None:
         if keyword in IDENTITY_KEYWORDS or (keyword == "id" and entry.draft == Draft.D4):
@@ -234,22 +253,6 @@ class _Bundler:
             for name in self.document.dynamic_anchors(base):
                 decided.setdefault(name, base)
         return tuple(sorted(decided.items()))
-
-
-def is_annotation(keyword: str) -> bool:
-    """Tell whether a keyword never refuses a value."""
-    return keyword in ANNOTATIONS or keyword.startswith("x-")
-
-
-def subschemas(schema: dict[str, Any]) -> Iterator[Any]:
-    """Give the subschemas directly below a bundled schema, without its definitions."""
-    for keyword, value in schema.items():
-        if keyword in SCHEMA_MAP_KEYWORDS:
-            yield from value.values()
-        elif keyword in SCHEMA_LIST_KEYWORDS:
-            yield from value
-        elif keyword in SCHEMA_KEYWORDS or keyword == "items":
-            yield value
 
 
 def _wanted_name(place: Place) -> str:

@@ -153,11 +153,13 @@ def _pattern_properties(entry: Entry, value: Any, raw: _Raw) -> None:
 
 
 def _others(entry: Entry, value: Any, raw: _Raw, *, keyword: str) -> None:
-    # The properties that a lost pattern was for must not fall to the rule for all others.
-    patterns = raw.get("patternProperties")
-    known = patterns if isinstance(patterns, Mapping) else {}
-    if all(pattern_problem(key_text(pattern)) is None for pattern in known):
-        entry.out[keyword] = entry.child(value, keyword)
+    # The properties that something lost was for must not fall to the rule for all others.
+    properties, patterns = raw.get("properties") or {}, raw.get("patternProperties") or {}
+    if isinstance(properties, Mapping) and isinstance(patterns, Mapping):
+        if all(pattern_problem(key_text(pattern)) is None for pattern in patterns):
+            entry.out[keyword] = entry.child(value, keyword)
+    else:
+        raise UnreadableError("says nothing without the properties beside it, which cannot be read")
 
 
 def _discriminator(entry: Entry, value: Any, _raw: _Raw) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from utcp_bridge.schema.bundle import DEFINITION_REF, ROOT_REF
+from utcp_bridge.schema.bundled import definition_name
 
 _MAX_SHOWN_CHOICES = 30
 _MAX_DEPTH = 6
@@ -145,7 +145,7 @@ def _resolved(schema: Any, root: dict[str, Any]) -> Any:
 
 
 def _target(reference: str, root: dict[str, Any]) -> Any:
-    return root["$defs"][reference.removeprefix(DEFINITION_REF)] if reference != ROOT_REF else root
+    return root["$defs"][name] if (name := definition_name(reference)) else root
 
 
 def _json(value: Any) -> str:

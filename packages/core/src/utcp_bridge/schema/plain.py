@@ -11,6 +11,9 @@ from typing import Any
 MAX_DEPTH = 128
 """The most levels of nesting: far more than real schemas and arguments have, and safe for every JSON library."""
 
+MAX_VALUES = 500_000
+"""The most values that a schema or one of its parts may hold; the largest real schemas have a tenth of that."""
+
 
 class NotJsonError(ValueError):
     """A value has no JSON form; `path` says where in the value, the message why."""
@@ -18,6 +21,24 @@ class NotJsonError(ValueError):
     def __init__(self, reason: str, path: tuple[str | int, ...] = ()) -> None:
         super().__init__(reason)
         self.path = path
+
+
+def is_bounded(value: Any) -> bool:
+    """Tell whether a value has at most `MAX_VALUES` parts, each counted as often as it is reached."""
+    # Objects that are shared (YAML aliases) or contain themselves may have any number of them.
+    count, stack = 0, [value]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Mapping):
+            stack.extend(part.values())
+        elif isinstance(part, list | tuple):
+            stack.extend(part)
+        else:
+            continue
+        count += len(part) + 1
+        if count > MAX_VALUES:
+            return False
+    return True
 
 
 def plain(value: Any) -> Any:
@@ -28,6 +49,8 @@ def plain(value: Any) -> Any:
     Raises:
         NotJsonError: A part has no JSON form: an infinite number, a set, a cycle.
     """
+    if isinstance(value, dict | list) and not is_bounded(value):
+        raise NotJsonError(f"it has more than {MAX_VALUES} parts")
     return _plain(value, ())
 
 
@@ -44,11 +67,11 @@ def _plain(value: Any, path: tuple[str | int, ...]) -> Any:
         if not math.isfinite(value):
             raise NotJsonError(f"{value} is not a JSON number", path)
         return float(value)
-    if len(path) >= MAX_DEPTH:
-        raise NotJsonError(f"it is nested deeper than {MAX_DEPTH} levels", path)
-    if isinstance(value, Mapping):
-        return {key_text(key): _plain(item, (*path, key_text(key))) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, Mapping | list | tuple):
+        if len(path) >= MAX_DEPTH:
+            raise NotJsonError(f"it is nested deeper than {MAX_DEPTH} levels", path)
+        if isinstance(value, Mapping):
+            return {key_text(key): _plain(item, (*path, key_text(key))) for key, item in value.items()}
         return [_plain(item, (*path, index)) for index, item in enumerate(value)]
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()

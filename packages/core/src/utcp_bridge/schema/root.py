@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from utcp_bridge.schema.bundle import (
-    DEFINITION_REF,
-    ROOT_REF,
-    Bundle,
-    SchemaProblem,
-    is_annotation,
-    subschemas,
-)
+from utcp_bridge.schema.bundle import Bundle, SchemaProblem
+from utcp_bridge.schema.bundled import DEFINITION_REF, ROOT_REF, definition_name, is_annotation, walk
 from utcp_bridge.schema.dialect import ANNOTATIONS
 from utcp_bridge.schema.plain import MAX_DEPTH
 
@@ -31,7 +25,6 @@ def shape(bundle: Bundle) -> tuple[dict[str, Any], list[SchemaProblem]]:
         The schema, with `type: object`, `properties` and what it needs of `$defs`, and all problems.
     """
     problems = list(bundle.problems)
-    problems += _open_loops(bundle)
     root, definitions = bundle.root, bundle.definitions
     if isinstance(root, bool):
         if not root:
@@ -41,55 +34,6 @@ def shape(bundle: Bundle) -> tuple[dict[str, Any], list[SchemaProblem]]:
     shown = _as_object(lifted, problems)
     _declare_required(shown, definitions, problems)
     return _closed_over(shown, root, definitions), problems
-
-
-# -- references that lead back to themselves without consuming any of the value -----------------------------------
-
-
-def _open_loops(bundle: Bundle) -> list[SchemaProblem]:
-    """Open references that make a schema say only that it is itself: no validator comes to an end there."""
-    problems: list[SchemaProblem] = []
-    done: set[str] = set()
-    for start in ("", *bundle.definitions):
-        path: list[str] = []
-        # A stack of its own, because a chain of references may be longer than Python can recurse.
-        stack = [(start, False)] if start not in done else []
-        while stack:
-            name, left = stack.pop()
-            if left:
-                done.add(path.pop())
-                continue
-            if name in done:
-                continue
-            path.append(name)
-            stack.append((name, True))
-            for holder in _in_place(bundle.definitions[name] if name else bundle.root):
-                target = _name(holder["$ref"])
-                if target in path:
-                    del holder["$ref"]
-                    problems.append(SchemaProblem("", f"{target or 'the root'!r} refers to nothing but itself"))
-                elif target not in done:
-                    stack.append((target, False))
-    return problems
-
-
-def _in_place(schema: Any) -> Iterator[dict[str, Any]]:
-    """Go through the subschemas that judge the same value, and give those that hold a reference."""
-    if not isinstance(schema, dict):
-        return
-    if "$ref" in schema:
-        yield schema
-    for keyword in _IN_PLACE:
-        for child in schema.get(keyword, ()):
-            yield from _in_place(child)
-    for keyword in _IN_PLACE_SINGLE:
-        yield from _in_place(schema.get(keyword))
-    for child in schema.get("dependentSchemas", {}).values():
-        yield from _in_place(child)
-
-
-def _name(reference: str) -> str:
-    return reference.removeprefix(DEFINITION_REF) if reference != ROOT_REF else ""
 
 
 # -- lifting --------------------------------------------------------------------------------------------------------
@@ -102,7 +46,7 @@ def _lift(root: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
         about = {keyword: value for keyword, value in root.items() if is_annotation(keyword)}
         if rules == ["$ref"] and root["$ref"] != ROOT_REF and root["$ref"] not in seen:
             seen.add(root["$ref"])
-            whole = definitions[_name(root["$ref"])]
+            whole = definitions[definition_name(root["$ref"])]
         elif rules == ["allOf"] and len(root["allOf"]) == 1:
             whole = root["allOf"][0]
         else:
@@ -142,7 +86,7 @@ def _flat(arm: Any, definitions: dict[str, Any], seen: set[str]) -> dict[str, An
         if arm["$ref"] == ROOT_REF or arm["$ref"] in seen or len(seen) > MAX_DEPTH:
             return None
         seen = seen | {arm["$ref"]}
-        parts.insert(0, definitions[_name(arm["$ref"])])
+        parts.insert(0, definitions[definition_name(arm["$ref"])])
     for part in parts:
         inner = _flat(part, definitions, seen)
         if inner is None or not _can_join(flat, inner):
@@ -214,7 +158,7 @@ def _describes(schema: Any, name: str, definitions: dict[str, Any], seen: frozen
     reference = schema.get("$ref", ROOT_REF)
     if reference != ROOT_REF and reference not in seen and len(seen) < MAX_DEPTH:
         seen |= {reference}
-        children.append(definitions[_name(reference)])
+        children.append(definitions[definition_name(reference)])
     return any(_describes(child, name, definitions, seen) for child in children)
 
 
@@ -228,12 +172,12 @@ def _closed_over(shown: dict[str, Any], root: dict[str, Any] | bool, definitions
     waiting: list[Any] = [shown]
     narrowed = isinstance(root, dict) and root.get("type") != "object"
     while waiting:
-        for holder in references(waiting.pop()):
+        for holder in _references(waiting.pop()):
             if holder["$ref"] == ROOT_REF:
                 root_references.append(holder)
                 if narrowed and len(root_references) == 1:
                     waiting.append(root)
-            elif (name := _name(holder["$ref"])) not in reachable:
+            elif (name := definition_name(holder["$ref"])) not in reachable:
                 reachable[name] = definitions[name]
                 waiting.append(definitions[name])
     if root_references and narrowed:
@@ -247,14 +191,11 @@ def _closed_over(shown: dict[str, Any], root: dict[str, Any] | bool, definitions
     return {**shown, "$defs": ordered} if ordered else shown
 
 
-def references(schema: Any) -> Iterator[dict[str, Any]]:
+def _references(schema: Any) -> Iterator[dict[str, Any]]:
     """Give every subschema that holds a `$ref`; a discriminator's mapping counts as some."""
-    if not isinstance(schema, dict):
-        return
-    if "$ref" in schema:
-        yield schema
-    mapping = schema.get("discriminator", {})
-    if isinstance(mapping, dict) and isinstance(mapping.get("mapping"), dict):
-        yield from ({"$ref": reference} for reference in mapping["mapping"].values())
-    for child in subschemas(schema):
-        yield from references(child)
+    for part in walk(schema):
+        if "$ref" in part:
+            yield part
+        about = part.get("discriminator")
+        if isinstance(about, dict) and isinstance(about.get("mapping"), dict):
+            yield from ({"$ref": reference} for reference in about["mapping"].values())

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from utcp_bridge.config.legacy import ALL_ARGUMENTS, arguments_as_flags
 from utcp_bridge.errors import ToolArgumentsError, ToolExecutionError
 from utcp_bridge.transports._cli_placeholders import Place, Placeholder, find_placeholders
 
@@ -101,6 +102,23 @@ def argument_text(name: str, value: object) -> str:
             f"argument {name!r} holds U+{ord(half):04X}, half of a surrogate pair, which is no character; remove it"
         ) from error
     return text
+
+
+def with_flags(commands: Sequence[str], arguments: Mapping[str, object]) -> tuple[list[str], dict[str, str]]:
+    """Put all arguments as flags where a command of UTCP 0.x has `ALL_ARGUMENTS`.
+
+    Returns:
+        The commands, with a placeholder for each word of the flags, and the texts of those placeholders.
+    """
+    if not any(ALL_ARGUMENTS in command for command in commands):
+        return list(commands), {}
+    words = arguments_as_flags(
+        {name: value for name, value in arguments.items() if value is not None}, lambda value: argument_text("", value)
+    )
+    # No property is likely to have such a name; if one has, the tool has no placeholder for it.
+    texts = {f"word {index} of all arguments": argument_text("", word) for index, word in enumerate(words)}
+    flags = " ".join(f"UTCP_ARG_{name}_UTCP_END" for name in texts)
+    return [command.replace(ALL_ARGUMENTS, flags) for command in commands], texts
 
 
 def argument_names(commands: Iterable[str]) -> tuple[str, ...]:

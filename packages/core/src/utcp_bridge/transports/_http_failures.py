@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 
 import aiohttp
@@ -9,35 +10,42 @@ from yarl import URL
 
 from utcp_bridge.errors import ToolTransportError
 
+_HOLD_THE_URL = (aiohttp.ClientResponseError, aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError)
+
 
 def connection_error(error: Exception, url: URL) -> ToolTransportError:
     """The error for a request that got no whole reply.
 
     Args:
-        error: What aiohttp or the socket raised.
+        error: What aiohttp or the socket raised; becomes the cause, unless it holds the URL.
         url: The URL that was asked; only its host and port are named.
     """
     server = f"{url.host}:{url.port}"
-    return ToolTransportError(
+    failure = ToolTransportError(
         _sentence(error, server, url.host or ""), raw=[{"type": "connection_error", "server": server}]
     )
+    if not isinstance(error, _HOLD_THE_URL):
+        failure.__cause__ = error
+    return failure
 
 
 def _sentence(error: Exception, server: str, host: str) -> str:
     if isinstance(error, (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError)):
         return f"The tool's URL, on {host!r}, is not one that can be asked over HTTP."
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return f"The certificate of {server} was not accepted: {_certificate_reason(error.certificate_error)}."
+    if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, socket.gaierror):
         return f"The host {host!r} was not found; check its name and the network."
     if isinstance(error, (aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError)):
         return f"The proxy for {server} could not be used; check HTTP_PROXY and HTTPS_PROXY."
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return f"The certificate of {server} was not accepted: {_certificate_reason(error.certificate_error)}."
     if isinstance(error, (aiohttp.ClientSSLError, ssl.SSLError)):
         return f"No TLS connection to {server} could be made; check that it speaks HTTPS on this port."
     if isinstance(error, aiohttp.ClientConnectorError):
         return f"No connection to {server}: {_os_reason(error.os_error)}."
     if isinstance(error, aiohttp.ServerDisconnectedError):
         return f"{server} closed the connection without an answer; whether it acted on the request is not known."
+    if isinstance(error, aiohttp.ClientPayloadError) and "content-encoding" in str(error).lower():
+        return f"{server} sent a reply that cannot be decompressed."
     if isinstance(error, aiohttp.ClientPayloadError):
         return f"{server} broke off its reply before the end."
     if isinstance(error, aiohttp.ClientResponseError):

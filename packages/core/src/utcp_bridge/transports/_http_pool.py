@@ -195,7 +195,7 @@ def _transports_taken_from(connector: aiohttp.BaseConnector) -> list[Any]:
 
 def _close_socket(transport: Any, loop: Any | None) -> None:
     # `close` and `abort` of a transport take effect when its loop runs, and its finaliser warns until then. asyncio
-    # keeps the socket in `_sock`, under TLS in the transport below (CPython 3.11 to 3.14).
+    # keeps the socket in `_sock`, under TLS in the transport below (CPython 3.11).
     tls = getattr(transport, "_ssl_protocol", None)
     below = transport if tls is None else getattr(tls, "_transport", None)
     sock = getattr(below, "_sock", None)

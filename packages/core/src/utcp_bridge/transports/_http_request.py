@@ -20,7 +20,7 @@ from yarl import URL
 from utcp_bridge.errors import ToolArgumentsError
 from utcp_bridge.transports._http_security import RefusedRequestError
 from utcp_bridge.transports._http_template import HttpParameter, MappedHttpCallTemplate
-from utcp_bridge.transports._http_url import url_template
+from utcp_bridge.transports._http_url import parse_url_template
 from utcp_bridge.transports._http_values import (
     json_text,
     percent_encoded,
@@ -95,7 +95,7 @@ def build_request(template: HttpCallTemplate, arguments: Mapping[str, Any]) -> H
     """
     mapped = template if isinstance(template, MappedHttpCallTemplate) else None
     parameters = mapped.parameters if mapped else []
-    parsed = url_template(template.url)
+    parsed = parse_url_template(template.url)
     path_parameters = {parameter.name: parameter for parameter in parameters if parameter.location == "path"}
     origin, path, query, used = parsed.expand(arguments, path_parameters)
 

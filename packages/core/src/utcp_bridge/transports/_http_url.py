@@ -81,7 +81,7 @@ class UrlTemplate:
 
 
 @lru_cache(maxsize=4096)
-def url_template(text: str) -> UrlTemplate:
+def parse_url_template(text: str) -> UrlTemplate:
     """Take a URL template apart; a fragment is dropped, as it never reaches a server."""
     match = _PARTS.match(text.strip())
     origin, path, query = match.group("origin", "path", "query") if match else ("", text, "")

@@ -33,7 +33,7 @@ from utcp_cli.cli_communication_protocol import CliCommunicationProtocol
 
 from utcp_bridge.errors import ConfigError, ToolArgumentsError, ToolCallError, ToolExecutionError, ToolTransportError
 from utcp_bridge.transports._cli_output import chosen, failure, manual_document, reply, text_of, with_outputs
-from utcp_bridge.transports._cli_script import argument_names, argument_text, build_script, substitute
+from utcp_bridge.transports._cli_script import argument_names, argument_text, build_script, substitute, with_flags
 
 DEFAULT_MAX_OUTPUT = 16 * 1024 * 1024
 _WINDOWS = os.name == "nt"
@@ -77,11 +77,13 @@ class CliProtocol(CliCommunicationProtocol):
             ConfigError: The template is none of this protocol, or has no commands.
         """
         template = _cli_template(tool_call_template)
-        names = argument_names(step.command for step in template.commands)
+        commands, texts = with_flags([step.command for step in template.commands], tool_args)
+        template = _with_commands(template, commands)
+        names = [name for name in argument_names(commands) if name not in texts]
         absent = [name for name in names if name not in tool_args]
         if absent:
             await _refuse_missing(caller, tool_name, absent)
-        texts = {name: argument_text(name, tool_args.get(name)) for name in names}
+        texts |= {name: argument_text(name, tool_args.get(name)) for name in names}
         stdout, stderr = await self._run(template, texts, subject="the command")
         return reply(stdout) if stdout else text_of(stderr)
 
@@ -201,6 +203,15 @@ def _cli_template(template: object) -> CliCallTemplate:
     if not template.commands:
         raise ConfigError(f"the CLI call template {template.name!r} needs at least one entry in 'commands'")
     return template
+
+
+def _with_commands(template: CliCallTemplate, commands: Sequence[str]) -> CliCallTemplate:
+    if commands == [step.command for step in template.commands]:
+        return template
+    steps = zip(template.commands, commands, strict=True)
+    return template.model_copy(
+        update={"commands": [step.model_copy(update={"command": command}) for step, command in steps]}
+    )
 
 
 async def _refuse_missing(caller: Any, tool_name: str, absent: Sequence[str]) -> None:

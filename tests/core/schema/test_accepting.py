@@ -1,0 +1,278 @@
+"""What is taken, mended and refused, and how a refusal reads."""
+
+from __future__ import annotations
+
+import gc
+import json
+import threading
+from enum import Enum
+from typing import Any
+
+import pytest
+
+from utcp_bridge.schema import InvalidArguments, arguments_schema, validator
+from utcp_bridge.schema._pure import PureEngine
+from utcp_bridge.schema._rust import RustEngine
+
+ENGINES = pytest.mark.parametrize("engine", [RustEngine, PureEngine], ids=["jsonschema-rs", "jsonschema"])
+
+
+def _refusal(schema: dict[str, Any], given: Any) -> str:
+    with pytest.raises(InvalidArguments) as refused:
+        # A title of its own, so that no validator of another engine is found for it.
+        arguments_schema({"title": validator.engine.__name__, **schema}).accept(given)
+    return str(refused.value)
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+TAGGED = [
+    {"type": "object", "properties": {"kind": {"const": "cat"}, "lives": {"type": "integer"}}, "required": ["kind"]},
+    {"type": "object", "properties": {"kind": {"const": "dog"}, "bark": {"type": "string"}}, "required": ["kind"]},
+]
+
+
+@ENGINES
+@pytest.mark.parametrize(
+    ("schema", "given", "text"),
+    [
+        (_object(x={"type": "string"}), {"x": 5}, "x: must be a string; got 5"),
+        (_object(x={"type": ["integer", "null"]}), {"x": "a"}, 'x: must be an integer or null; got "a"'),
+        (_object(x={"type": "string"}), {"x": {"a": 1}}, "x: must be a string; got an object with 1 property"),
+        (_object(x={"type": "object"}), {"x": [1, 2]}, "x: must be an object; got an array with 2 items"),
+        (_object(x={"enum": ["a", 1, None]}), {"x": "b"}, 'x: must be one of "a", 1, null; got "b"'),
+        (_object(x={"const": "v1"}), {"x": 2}, 'x: must be "v1"; got 2'),
+        (_object(x={"minimum": 1}), {"x": 0}, "x: must be at least 1; got 0"),
+        (_object(x={"maximum": 1.5}), {"x": 2}, "x: must be at most 1.5; got 2"),
+        (_object(x={"exclusiveMinimum": 1}), {"x": 1}, "x: must be above 1; got 1"),
+        (_object(x={"exclusiveMaximum": 1}), {"x": 1}, "x: must be below 1; got 1"),
+        (_object(x={"multipleOf": 5}), {"x": 3}, "x: must be a multiple of 5; got 3"),
+        (_object(x={"minLength": 2}), {"x": "a"}, "x: must have at least 2 characters; got 1"),
+        (_object(x={"maxItems": 1}), {"x": [1, 2]}, "x: must have at most 1 item; got 2"),
+        (_object(x={"minProperties": 1}), {"x": {}}, "x: must have at least 1 property; got 0"),
+        (_object(x={"pattern": "^a"}), {"x": "b"}, 'x: must match the regular expression ^a; got "b"'),
+        (_object(x={"uniqueItems": True}), {"x": [1, 1]}, "x: must not hold the same item twice"),
+        (_object(x={"contains": {"type": "string"}}), {"x": [1]}, "x: must have at least 1 of its items be a string"),
+        (_object(x={"not": {"type": "string"}}), {"x": "a"}, 'x: must not be a string; got "a"'),
+        (_object(x=False), {"x": 1}, "x: must not be given"),
+        (_object(x={"prefixItems": [True], "items": False}), {"x": [1, 2]}, "x[1]: must not be given"),
+        (
+            _object(x={"propertyNames": {"pattern": "^a"}}),
+            {"x": {"b": 1}},
+            'x: has the property name "b", which is not allowed; it must be a string matching ^a',
+        ),
+        ({**_object(x={"type": "string"}), "required": ["x"]}, {}, "x: is missing; it must be a string"),
+        ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, "b: is missing, and needed beside a"),
+        (
+            {**_object(location={}, days={}), "additionalProperties": False},
+            {"locaton": 1},
+            "locaton: is not an argument of this tool; did you mean location? the arguments are: location, days",
+        ),
+        ({**_object(), "additionalProperties": False}, {"x": 1}, "x: is not an argument of this tool; it takes none"),
+        (
+            _object(o={"properties": {"a": {}}, "additionalProperties": False}),
+            {"o": {"zzz": 1}},
+            "o.zzz: is not a property of o; its properties are: a",
+        ),
+        (
+            {"allOf": [_object(a={"type": "integer"})], "unevaluatedProperties": False},
+            {"b": 1},
+            "b: is not an argument of this tool; the arguments are: a",
+        ),
+        ({"anyOf": [{"required": ["a"]}, {"required": ["b", "c"]}]}, {}, "the arguments: need one of: a, b with c"),
+        (_object(x={"anyOf": [{"type": "integer"}, {"enum": ["a"]}]}), {"x": "b"}, 'x: must be an integer or "a"; got "b"'),
+        (_object(x={"anyOf": [{"type": "integer", "minimum": 5}, {"type": "null"}]}), {"x": 3}, "x: must be at least 5; got 3"),
+        (_object(p={"oneOf": TAGGED}), {"p": {"kind": "cow"}}, 'p.kind: must be one of "cat", "dog"; got "cow"'),
+        (_object(p={"oneOf": TAGGED}), {"p": {"kind": "dog", "bark": 1}}, "p.bark: must be a string; got 1"),
+        (_object(p={"oneOf": TAGGED}), {"p": {}}, "p.kind: is missing; it must be "),
+        (_object(x={"oneOf": [{}, {}]}), {"x": 1}, "x: must fit exactly one of the 2 forms that it may have, but fits several"),
+        (
+            _object(x={"type": "array", "items": {"type": "object", "required": ["a.b"], "properties": {"a.b": {"type": "null"}}}}),
+            {"x": [{}, {"a.b": 1}]},
+            'x[0]["a.b"]: is missing; it must be null; x[1]["a.b"]: must be null; got 1',
+        ),
+        (_object(), [1], "the arguments: must be an object of arguments by name, not an array"),
+        (_object(), "{", "the arguments: must be a JSON object; the text given is not JSON"),
+        (_object(), "[1]", "the arguments: must be an object of arguments by name, not an array"),
+    ],
+)  # fmt: skip
+def test_a_refusal_says_what_came_and_what_was_expected(
+    engine: Any, schema: dict[str, Any], given: Any, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(validator, "engine", engine)
+    found = _refusal(schema, given)
+    assert found == text or (text.endswith("be ") and found.startswith(text))
+
+
+def test_a_long_value_is_cut_and_many_faults_are_counted() -> None:
+    text = _refusal(_object(x={"type": "integer"}), {"x": "y" * 500})
+    assert len(text) < 150
+    assert "502 characters" in text
+    many = _refusal({"additionalProperties": {"type": "null"}}, {f"a{number}": number for number in range(100)})
+    assert many.endswith("; and 75 more")
+    assert many.count(";") == 50
+
+
+@ENGINES
+@pytest.mark.parametrize(
+    ("schema", "given"),
+    [
+        (_object(x={"type": "integer", "format": "password"}), {"x": "hunter2"}),
+        (_object(x={"type": "string", "writeOnly": True, "pattern": "^$"}), {"x": "hunter2"}),
+        (_object(x={"allOf": [{"writeOnly": True}], "maxLength": 1}), {"x": "hunter2"}),
+        (_object(x={"$ref": "#/$defs/S"}) | {"$defs": {"S": {"enum": ["a"], "format": "password"}}}, {"x": "hunter2"}),
+        (_object(x={"writeOnly": True, "properties": {"y": {"type": "null"}}}), {"x": {"y": "hunter2"}}),
+        (_object(x={"type": "object", "properties": {"y": {"writeOnly": True}}}), {"x": "y=hunter2"}),
+        (_object(x={"type": "array", "items": {"format": "password"}}), {"x": "hunter2"}),
+        (_object(x={"items": {"anyOf": [{"format": "password", "type": "null"}]}}), {"x": ["hunter2"]}),
+        ({"additionalProperties": {"format": "password", "type": "integer"}}, {"x": "hunter2"}),
+        ({"patternProperties": {"x": {"format": "password", "maxLength": 3}}}, {"x": "hunter2"}),
+        (_object(), '{"x": "hunter2"'),
+    ],
+)
+def test_no_value_of_a_secret_argument_is_told(
+    engine: Any, schema: dict[str, Any], given: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(validator, "engine", engine)
+    assert "hunter2" not in _refusal(schema, given)
+
+
+_ANY_OF_LISTS = {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]}
+
+
+@ENGINES
+@pytest.mark.parametrize(
+    ("schema", "given", "sent"),
+    [
+        ({"type": "array", "items": {"type": "string"}}, '["a"]', ["a"]),
+        ({"type": "object", "properties": {"n": {"type": "integer"}}}, '{"n": "5"}', {"n": 5}),
+        ({"type": "integer"}, "5", 5),
+        ({"type": "integer"}, "5.0", 5),
+        ({"type": "integer"}, "12345678901234567890123", 12345678901234567890123),
+        ({"type": "number"}, "0.10", 0.1),
+        ({"type": "number"}, "-1e3", -1000.0),
+        ({"type": "boolean"}, "true", True),
+        ({"type": "boolean"}, "False", False),
+        ({"enum": [1, 2]}, "2", 2),
+        ({"const": {"a": [1]}}, '{"a": [1]}', {"a": [1]}),
+        ({"anyOf": [{"type": "integer"}, {"type": "boolean"}]}, "true", True),
+        (_ANY_OF_LISTS, '["1", 2]', [1, 2]),
+        (_ANY_OF_LISTS, ["1"], [1]),
+        ({"oneOf": TAGGED}, '{"kind": "cat", "lives": "9"}', {"kind": "cat", "lives": 9}),
+        ({"oneOf": TAGGED}, {"kind": "cat", "lives": None}, {"kind": "cat"}),
+        ({"properties": {"a": {"type": "string"}}}, {"a": None, "b": None}, {"b": None}),
+        ({"type": "array", "items": {"properties": {"a": {"enum": ["x"]}}}}, [{"a": None}], [{}]),
+    ],
+)
+def test_a_slip_that_loses_nothing_is_mended(
+    engine: Any, schema: Any, given: Any, sent: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(validator, "engine", engine)
+    read = arguments_schema({"title": engine.__name__, "properties": {"x": schema}, "required": ["x"]})
+    before = json.dumps(given)
+    assert json.dumps(read.accept({"x": given})) == json.dumps({"x": sent})
+    assert json.dumps(given) == before
+    with pytest.raises(InvalidArguments):
+        read.accept({"x": given}, repair=False)
+
+
+@pytest.mark.parametrize(
+    ("schema", "given"),
+    [
+        ({"type": "string"}, 5),  # the model may well have meant a number
+        ({"type": "string"}, True),
+        ({"type": "integer"}, "5.5"),
+        ({"type": "integer"}, "007"),
+        ({"type": "integer"}, "five"),
+        ({"type": "integer"}, True),
+        ({"type": "boolean"}, 1),
+        ({"type": "boolean"}, "yes"),
+        ({"type": "number"}, "NaN"),
+        ({"type": "number"}, "1e999"),
+        ({"type": "number"}, "0.12345678901234567890123"),  # more than a float can hold
+        ({"type": "array"}, "a"),
+        ({"type": "array"}, {}),
+        ({"type": "object"}, "[1]"),
+        ({"type": "integer", "minimum": 9}, "5"),
+        ({"type": "string"}, None),  # required, so null cannot be left out
+        ({"type": "array", "items": {"type": "string"}}, [None]),
+    ],
+)
+def test_what_would_lose_or_guess_something_is_not_mended(schema: Any, given: Any) -> None:
+    with pytest.raises(InvalidArguments):
+        arguments_schema({"properties": {"x": schema}, "required": ["x"]}).accept({"x": given})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"x": "5", "y": "[1]", "z": "true", "n": None},
+        {"x": '{"a": 1}', "unknown": None, "other": {"deep": [None, "7"]}},
+    ],
+)
+def test_a_valid_value_is_never_changed(given: dict[str, Any]) -> None:
+    schema = _object(x={"type": "string"}, y={"type": ["array", "string"]}, z={}, n={"type": ["integer", "null"]})
+    assert json.dumps(arguments_schema(schema).accept(given)) == json.dumps(given)
+
+
+class Unit(str, Enum):
+    CELSIUS = "c"
+
+
+def test_tuples_and_enum_members_are_sent_as_the_json_they_stand_for() -> None:
+    accepted = arguments_schema({}).accept({"x": (1, [Unit.CELSIUS]), "y": {Unit.CELSIUS: Unit.CELSIUS}})
+    assert json.dumps(accepted) == '{"x": [1, ["c"]], "y": {"c": "c"}}'
+    assert type(accepted["x"][1][0]) is str
+
+
+@ENGINES
+@pytest.mark.parametrize("value", [{1, 2}, b"x", object(), float("nan"), float("inf"), "\ud800", {1: 2}, {"\ud800": 1}])
+def test_what_is_not_json_is_refused_with_its_path(engine: Any, value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validator, "engine", engine)
+    assert _refusal({}, {"a": [{"b": value}]}).startswith("a[0].b: ")
+
+
+@ENGINES
+def test_arguments_nested_without_end_are_refused_and_not_followed(
+    engine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(validator, "engine", engine)
+    deep: dict[str, Any] = {}
+    inner = deep
+    for _ in range(100_000):
+        inner["a"] = inner = {}
+    recursive = {"properties": {"a": {"$ref": "#"}}}
+    assert "nested deeper than" in _refusal(recursive, deep)
+    itself: dict[str, Any] = {}
+    itself["a"] = itself
+    assert "nested deeper than" in _refusal(recursive, itself)
+    while deep:  # taken apart by hand: freeing so deep a value may need more stack than there is
+        deep = deep.pop("a")
+
+
+def test_one_schema_serves_many_threads_from_its_first_use() -> None:
+    for number in range(20):
+        read = arguments_schema({"$comment": str(number), "properties": {"x": {"type": "integer"}}, "required": ["x"]})
+        barrier, results = threading.Barrier(6), list[dict[str, Any]]()
+
+        def use(read: Any = read, barrier: threading.Barrier = barrier, results: list[Any] = results) -> None:
+            barrier.wait()
+            results.append(read.accept({"x": "7"}))
+
+        threads = [threading.Thread(target=use) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert results == [{"x": 7}] * 6
+
+
+def test_a_schema_that_nobody_holds_is_let_go() -> None:
+    schema = {"$comment": "held by nobody", "properties": {"x": {}}}
+    first = id(arguments_schema(schema))
+    held = arguments_schema(schema)
+    del first
+    gc.collect()
+    assert arguments_schema(schema) is held

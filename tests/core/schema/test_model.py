@@ -1,0 +1,136 @@
+"""The Pydantic model of a tool's arguments."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from utcp_bridge.schema import model_from_schema, wire_arguments
+
+WEATHER = {
+    "type": "object",
+    "description": "Weather.",
+    "properties": {
+        "location": {"type": "string", "description": "Where"},
+        "days": {"type": "integer", "default": 3},
+        "model_config": {"type": "string"},
+        "_id": {"type": "string"},
+    },
+    "required": ["location"],
+}
+
+
+def test_a_model_is_a_pydantic_class_with_the_authors_names_and_texts() -> None:
+    model = model_from_schema("Weather", WEATHER)
+    assert issubclass(model, BaseModel)
+    assert model.__name__ == "Weather"
+    assert model.__doc__ == "Weather."
+    assert {name: field.description for name, field in model.model_fields.items()} == {
+        "location": "Where",
+        "days": None,
+    }
+    assert model.model_fields["location"].is_required()
+    assert not model.model_fields["days"].is_required()
+
+
+def test_the_schema_is_the_authors_and_a_copy() -> None:
+    model = model_from_schema("Weather", WEATHER)
+    assert model.model_json_schema() == WEATHER
+    model.model_json_schema()["properties"].clear()
+    assert model.model_json_schema() == WEATHER
+
+
+def test_only_what_was_given_is_sent_in_its_order() -> None:
+    model = model_from_schema("Weather", WEATHER)
+    given = {"_id": "1", "extra": None, "location": "x", "model_config": "y"}
+    instance = model.model_validate(given)
+    assert list(wire_arguments(instance).items()) == list(given.items())
+    assert (instance.location, instance.days) == ("x", 3)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("make", [lambda m, a: m.model_validate(a), lambda m, a: m(**a), lambda m, a: TypeAdapter(m).validate_python(a)])  # fmt: skip
+def test_every_way_to_make_an_instance_judges_alike(make: Any) -> None:
+    model = model_from_schema("Weather", WEATHER)
+    assert wire_arguments(make(model, {"location": "x", "days": "5"})) == {"location": "x", "days": 5}
+    with pytest.raises(ValidationError) as refused:
+        make(model, {"location": 1, "days": "x"})
+    assert [(error["loc"], error["type"]) for error in refused.value.errors()] == [
+        (("location",), "json_schema"),
+        (("days",), "json_schema"),
+    ]
+
+
+def test_repair_can_be_switched_off() -> None:
+    model = model_from_schema("Weather", WEATHER, repair=False)
+    with pytest.raises(ValidationError, match="must be an integer"):
+        model.model_validate({"location": "x", "days": "5"})
+
+
+def test_json_text_is_judged_and_kept_too() -> None:
+    model = model_from_schema("Weather", WEATHER)
+    assert wire_arguments(model.model_validate_json('{"location": "x", "e": [1, 1.0]}')) == {
+        "location": "x",
+        "e": [1, 1.0],
+    }
+
+
+def test_no_value_of_a_secret_is_in_the_error() -> None:
+    model = model_from_schema("Login", {"properties": {"pin": {"type": "integer", "format": "password"}}})
+    with pytest.raises(ValidationError) as refused:
+        model.model_validate({"pin": "hunter2"})
+    assert "hunter2" not in f"{refused.value}{refused.value.errors()}{refused.value.json()}"
+
+
+def test_a_changed_copy_is_sent_as_it_was_changed() -> None:
+    instance = model_from_schema("Weather", WEATHER).model_validate({"e": 1, "location": "x"})
+    assert wire_arguments(instance.model_copy(update={"location": "y", "days": 1})) == {
+        "e": 1,
+        "location": "y",
+        "days": 1,
+    }
+    with pytest.raises(ValidationError, match="frozen"):
+        instance.location = "z"  # type: ignore[attr-defined]
+
+
+def test_a_model_of_another_kind_is_refused() -> None:
+    class Other(BaseModel):
+        x: int = 1
+
+    with pytest.raises(TypeError, match="Other was not made by model_from_schema"):
+        wire_arguments(Other())
+
+
+def test_the_same_name_and_schema_give_the_same_class() -> None:
+    first = model_from_schema("Weather", WEATHER)
+    assert model_from_schema("Weather", dict(WEATHER)) is first
+    assert model_from_schema("Other", WEATHER) is not first
+    assert model_from_schema("Weather", WEATHER, repair=False) is not first
+
+
+def test_a_model_stands_in_for_its_schema_inside_other_models() -> None:
+    node = {"properties": {"next": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": {"properties": {"next": {"$ref": "#/$defs/Node"}}}}}  # fmt: skip
+    schema = TypeAdapter(list[model_from_schema("Node", node)]).json_schema()  # type: ignore[misc]
+    assert schema["type"] == "array"
+
+
+def test_a_model_is_built_once_whoever_uses_it_first() -> None:
+    for number in range(20):
+        model = model_from_schema(f"Race{number}", WEATHER)
+        barrier, failures = threading.Barrier(6), list[BaseException]()
+
+        def use(model: Any = model, barrier: threading.Barrier = barrier, failures: list[Any] = failures) -> None:
+            barrier.wait()
+            try:
+                assert wire_arguments(model.model_validate({"location": "x"})) == {"location": "x"}
+            except BaseException as error:  # noqa: BLE001 - told by the main thread
+                failures.append(error)
+
+        threads = [threading.Thread(target=use) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failures == []
