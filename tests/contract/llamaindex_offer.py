@@ -47,5 +47,8 @@ class LlamaIndexAdapter(Adapter):
     @contextmanager
     def offer(self, source: Any, **options: Any) -> Iterator[Offer]:
         """The tools of a source."""
-        with UTCPToolSpec(source, **options) as spec:
+        spec = UTCPToolSpec(source, **options)
+        try:
             yield LlamaIndexOffer(spec, blocks=self.blocks)
+        finally:
+            spec.close()

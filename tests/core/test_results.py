@@ -65,6 +65,12 @@ def test_bytes_are_described_and_kept() -> None:
     assert base64.b64decode(result.raw[0]["blob"]) == b"\x89PNG\x00"
 
 
+def test_a_file_is_described_by_name_type_and_size() -> None:
+    block = {"type": "blob", "mimeType": "audio/wav", "size": 1500, "blob": "UklGRg==", "filename": "hi.wav"}
+    result = normalise(block)
+    assert (result.content, result.raw, result.data) == ("[blob 'hi.wav': audio/wav, 1,500 bytes]", [block], None)
+
+
 def test_media_blocks_are_described_beside_the_text() -> None:
     image = {"type": "image", "mimeType": "image/png", "data": base64.b64encode(bytes(1500)).decode()}
     assert normalise([{"type": "text", "text": "a chart"}, image]).content == "a chart\n[image: image/png, 1,500 bytes]"

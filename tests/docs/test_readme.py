@@ -75,7 +75,8 @@ def test_the_quick_start_of_ovos_loads_as_a_persona() -> None:
     assert len(block.strip().splitlines()) <= 10
     persona = json.loads(block)
     [name] = persona["toolboxes"]
-    toolbox: Any = find_toolbox_plugins()[name](config=persona[name])
+    kind: Any = find_toolbox_plugins()[name]
+    toolbox = kind(config=persona[name])
     try:
         assert str(toolbox.call_tool("home_get_weather", {"city": "Paris"})) == PARIS
     finally:

@@ -253,8 +253,10 @@ def test_it_is_a_function_tool_with_real_functions(echo: Echo) -> None:
 
 def test_its_function_can_be_shown_to_a_model_that_writes_code(echo: Echo) -> None:
     """`CodeActAgent` shows name, signature and docstring of `real_fn`."""
-    function = echo({"type": "object", "properties": {"city": {"enum": ["Paris"]}}}).real_fn
+    schema = {"type": "object", "properties": {"city": {"enum": ["Paris"]}}}
+    function = echo(schema).real_fn
     assert function.__name__ == "m_echo"
+    assert echo(schema, name="mine").real_fn.__name__ == "mine"
     assert function.__doc__ is not None
     assert "Replies with its arguments" in function.__doc__
     assert '"city": {"enum": ["Paris"]}' in function.__doc__

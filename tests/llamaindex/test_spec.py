@@ -90,6 +90,14 @@ async def test_async_code_opens_and_closes_a_spec() -> None:
     assert spec.toolset.closed
 
 
+async def test_entering_a_spec_opens_it(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.json"
+    with pytest.raises(errors.ConfigError, match="no file"), UTCPToolSpec(missing):
+        pass
+    with pytest.raises(errors.ConfigError, match="no file"):
+        await UTCPToolSpec(missing).__aenter__()
+
+
 async def test_a_toolset_that_was_handed_in_stays_open() -> None:
     async with await Toolset.aopen(TWO) as toolset:
         UTCPToolSpec(toolset).close()

@@ -77,9 +77,7 @@ async def http_server(
         transport = request.transport
         peer = transport.get_extra_info("peername") if transport is not None else None
         body = await request.read()
-        server.received.append(
-            Received(request.method, request.raw_path, CIMultiDict(request.headers), body, peer)
-        )
+        server.received.append(Received(request.method, request.raw_path, CIMultiDict(request.headers), body, peer))
         return await reply(request)
 
     app = web.Application(client_max_size=64 * 1024 * 1024)

@@ -39,7 +39,7 @@ class RecordingProtocol(CommunicationProtocol):
     ) -> Any:
         return {"received": tool_args}
 
-    async def call_tool_streaming(
+    async def call_tool_streaming(  # type: ignore[override]  # utcp 1.2.0 declares it without the `yield`
         self, caller: Any, tool_name: str, tool_args: dict[str, Any], tool_call_template: CallTemplate
     ) -> AsyncGenerator[Any, None]:
         yield {"received": tool_args}
@@ -48,7 +48,8 @@ class RecordingProtocol(CommunicationProtocol):
 def recording_template(manual: str, schemas: Mapping[str, Any]) -> dict[str, Any]:
     """A manual call template whose tools have these schemas, by tool name, and reply with `{"received": arguments}`."""
     if PROTOCOL not in CallTemplateSerializer.call_template_serializers:
-        register_call_template(PROTOCOL, RecordingSerializer())
+        serializer: Any = RecordingSerializer()  # type: ignore[no-untyped-call]  # upstream's `__init__`
+        register_call_template(PROTOCOL, serializer)
         register_communication_protocol(PROTOCOL, RecordingProtocol())
     tools = [
         {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import threading
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 import pytest
@@ -22,6 +22,9 @@ def _refusal(schema: dict[str, Any], given: Any) -> str:
         # A title of its own, so that no validator of another engine is found for it.
         arguments_schema({"title": validator.engine.__name__, **schema}).accept(given)
     return str(refused.value)
+
+
+_INTEGER = {"type": "integer"}
 
 
 def _object(**properties: Any) -> dict[str, Any]:
@@ -82,14 +85,18 @@ TAGGED = [
             "b: is not an argument of this tool; the arguments are: a",
         ),
         ({"anyOf": [{"required": ["a"]}, {"required": ["b", "c"]}]}, {}, "the arguments: need one of: a, b with c"),
-        (_object(x={"anyOf": [{"type": "integer"}, {"enum": ["a"]}]}), {"x": "b"}, 'x: must be an integer or "a"; got "b"'),
-        (_object(x={"anyOf": [{"type": "integer", "minimum": 5}, {"type": "null"}]}), {"x": 3}, "x: must be at least 5; got 3"),
+        (_object(x={"anyOf": [_INTEGER, {"enum": ["a"]}]}), {"x": "b"}, 'x: must be an integer or "a"; got "b"'),
+        (_object(x={"anyOf": [{"minimum": 5}, {"type": "null"}]}), {"x": 3}, "x: must be at least 5; got 3"),
         (_object(p={"oneOf": TAGGED}), {"p": {"kind": "cow"}}, 'p.kind: must be one of "cat", "dog"; got "cow"'),
         (_object(p={"oneOf": TAGGED}), {"p": {"kind": "dog", "bark": 1}}, "p.bark: must be a string; got 1"),
-        (_object(p={"oneOf": TAGGED}), {"p": {}}, "p.kind: is missing; it must be "),
-        (_object(x={"oneOf": [{}, {}]}), {"x": 1}, "x: must fit exactly one of the 2 forms that it may have, but fits several"),
+        (_object(p={"oneOf": TAGGED}), {"p": {}}, 'p.kind: is missing; it must be "cat" or "dog"'),
         (
-            _object(x={"type": "array", "items": {"type": "object", "required": ["a.b"], "properties": {"a.b": {"type": "null"}}}}),
+            _object(x={"oneOf": [{}, {}]}),
+            {"x": 1},
+            "x: must fit exactly one of the 2 forms that it may have, but fits several",
+        ),
+        (
+            _object(x={"items": {"required": ["a.b"], "properties": {"a.b": {"type": "null"}}}}),
             {"x": [{}, {"a.b": 1}]},
             'x[0]["a.b"]: is missing; it must be null; x[1]["a.b"]: must be null; got 1',
         ),
@@ -97,13 +104,12 @@ TAGGED = [
         (_object(), "{", "the arguments: must be a JSON object; the text given is not JSON"),
         (_object(), "[1]", "the arguments: must be an object of arguments by name, not an array"),
     ],
-)  # fmt: skip
+)
 def test_a_refusal_says_what_came_and_what_was_expected(
     engine: Any, schema: dict[str, Any], given: Any, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(validator, "engine", engine)
-    found = _refusal(schema, given)
-    assert found == text or (text.endswith("be ") and found.startswith(text))
+    assert _refusal(schema, given) == text
 
 
 def test_a_long_value_is_cut_and_many_faults_are_counted() -> None:
@@ -217,7 +223,7 @@ def test_a_valid_value_is_never_changed(given: dict[str, Any]) -> None:
     assert json.dumps(arguments_schema(schema).accept(given)) == json.dumps(given)
 
 
-class Unit(str, Enum):
+class Unit(StrEnum):
     CELSIUS = "c"
 
 

@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 from utcp_bridge.schema import model_from_schema, wire_arguments
 
@@ -51,7 +51,14 @@ def test_only_what_was_given_is_sent_in_its_order() -> None:
     assert (instance.location, instance.days) == ("x", 3)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("make", [lambda m, a: m.model_validate(a), lambda m, a: m(**a), lambda m, a: TypeAdapter(m).validate_python(a)])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda model, given: model.model_validate(given),
+        lambda model, given: model(**given),
+        lambda model, given: TypeAdapter(model).validate_python(given),
+    ],
+)
 def test_every_way_to_make_an_instance_judges_alike(make: Any) -> None:
     model = model_from_schema("Weather", WEATHER)
     assert wire_arguments(make(model, {"location": "x", "days": "5"})) == {"location": "x", "days": 5}
@@ -111,9 +118,13 @@ def test_the_same_name_and_schema_give_the_same_class() -> None:
 
 
 def test_a_model_stands_in_for_its_schema_inside_other_models() -> None:
-    node = {"properties": {"next": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": {"properties": {"next": {"$ref": "#/$defs/Node"}}}}}  # fmt: skip
-    schema = TypeAdapter(list[model_from_schema("Node", node)]).json_schema()  # type: ignore[misc]
-    assert schema["type"] == "array"
+    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}
+    model = model_from_schema("Node", {**node, "$defs": {"Node": node}})
+    outer = create_model("Outer", node=(model, ...))
+    inner: dict[str, Any] = {"type": "object"}
+    for _ in range(3):
+        inner = {"type": "object", "properties": {"next": inner}}
+    assert outer.model_json_schema()["$defs"]["Node"] == inner
 
 
 def test_a_model_is_built_once_whoever_uses_it_first() -> None:

@@ -1,6 +1,6 @@
 """A daemon thread with an event loop, and the work that other threads hand to it.
 
-`LoopThread` starts when it is made and stops once; `utcp_bridge.runner` decides when. Work that swallows its
+`LoopThread` starts and stops once; `utcp_bridge.runner` decides when. Work that swallows its
 cancellation has half a second to end when the thread stops; then it is dropped, and a warning names it.
 
 What several threads touch is a flag, or a single operation that the language makes atomic: the loop's thread
@@ -140,7 +140,7 @@ class Call(Generic[T]):
 
 
 class LoopThread:
-    """The thread and its loop. It starts when it is made, and stops once."""
+    """The thread and its loop, which takes calls at once. It starts once, and stops once."""
 
     def __init__(self) -> None:
         self.loop = _new_loop()
@@ -152,10 +152,19 @@ class LoopThread:
         self._workers = _pools.ThreadPoolExecutor(_MAX_WORKERS, thread_name_prefix=f"{_NAME}-worker")
         self.loop.set_default_executor(self._workers)
         self.thread = threading.Thread(target=self._main, name=_NAME, daemon=True)
+
+    def start(self) -> None:
+        """Start the thread.
+
+        Raises:
+            RuntimeError: The system gives no more threads; the loop is closed and its calls are settled.
+        """
         try:
             self.thread.start()
         except BaseException:
             self.loop.close()
+            self._settle_calls()
+            self._ended.set()
             raise
 
     def is_current_thread(self) -> bool:

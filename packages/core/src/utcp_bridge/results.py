@@ -18,6 +18,8 @@ NO_CONTENT = "(no content)"
 
 # Keys that only wrap a text; a dict that has others beside `content` is data, and is shown whole.
 _ENVELOPE_KEYS = frozenset({"content", "isError", "is_error", "type", "meta", "_meta", "role", "structuredContent"})
+# How the HTTP transport hands over what is neither JSON nor text.
+_BLOB_KEYS = frozenset({"type", "mimeType", "size", "blob", "filename"})
 _NON_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # Content blocks of MCP, https://modelcontextprotocol.io/specification/2025-06-18/server/tools
@@ -73,6 +75,8 @@ def _result(reply: object) -> ToolResult:
 
 
 def _dict_result(reply: dict[str, Any]) -> ToolResult:
+    if reply.get("type") == "blob" and isinstance(reply.get("blob"), str) and reply.keys() <= _BLOB_KEYS:
+        return ToolResult(_described(reply), raw=[reply])
     is_error = reply.get("isError") is True or reply.get("is_error") is True
     content = reply.get("content")
     if isinstance(content, list) and (_are_blocks(content) or not content) and reply.keys() <= _ENVELOPE_KEYS:
@@ -124,7 +128,8 @@ def _described(block: Mapping[str, Any]) -> str:
     if size is None:
         encoded = str(block.get("data") or block.get("blob") or "")
         size = len(encoded.rstrip("=")) * 3 // 4
-    return f"[{block['type']}: {media_type}, {size:,} bytes]"
+    named = f" {block['filename']!r}" if block.get("filename") else ""
+    return f"[{block['type']}{named}: {media_type}, {size:,} bytes]"
 
 
 def _json_text(value: object) -> str:

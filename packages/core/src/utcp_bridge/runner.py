@@ -139,6 +139,34 @@ class Lease:
         finally:
             del cancelled  # its traceback holds this frame
 
+    def release_after(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        """Run work on the runner's loop and then give the share back, without waiting: for finalizers.
+
+        Args:
+            work: Gives the coroutine to run; what it raises is for asyncio's exception handler.
+
+        Raises:
+            RunnerError: The lease was released, or the loop does not run; the work was not begun, and the share is
+                given back.
+        """
+
+        async def last() -> None:
+            try:
+                await work()
+            finally:
+                self.release()
+
+        with _process.lock:
+            self._refuse_if_released()
+            loop_thread = _process.loop_thread
+            if loop_thread is not None and not loop_thread.loop.is_closed():
+                Call(self, last, lambda: None).submit(loop_thread)
+                return
+            # A garbage collector is no place to start a thread from.
+            self._released = True
+            _process.leases -= 1
+        raise RunnerError("The background event loop does not run.")
+
     def release(self) -> None:
         """Give the share back; a second time does nothing.
 
@@ -171,7 +199,14 @@ class Lease:
     def _submit(self, call: Call[Any]) -> None:
         with _process.lock:
             self._refuse_if_released()
-            call.submit(_process.running())
+            loop_thread, is_new = _process.running()
+            call.submit(loop_thread)
+        # Not with the lock held: starting a thread waits for it, and a finalizer that runs in it may want the lock.
+        if is_new:
+            try:
+                loop_thread.start()
+            except RuntimeError as error:
+                raise RunnerError(f"The background event loop could not be started: {error}") from error
 
     def _refuse_if_released(self) -> None:
         if self._released:
@@ -195,16 +230,20 @@ class _Process:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._after_fork_in_child)
 
-    def running(self) -> LoopThread:
-        """The loop thread, started if there is none; call it with the lock held."""
+    def running(self) -> tuple[LoopThread, bool]:
+        """The loop thread, and whether it is new and the caller has to start it; call it with the lock held.
+
+        The lock is never held while one thread waits for another.
+        """
         if self._exiting:
             raise RunnerStoppedError(AT_EXIT)
-        if self.loop_thread is None or self.loop_thread.loop.is_closed():
-            try:
-                self.loop_thread = LoopThread()
-            except (OSError, RuntimeError) as error:
-                raise RunnerError(f"The background event loop could not be started: {error}") from error
-        return self.loop_thread
+        if self.loop_thread is not None and not self.loop_thread.loop.is_closed():
+            return self.loop_thread, False
+        try:
+            self.loop_thread = LoopThread()
+        except (OSError, RuntimeError) as error:
+            raise RunnerError(f"The background event loop could not be started: {error}") from error
+        return self.loop_thread, True
 
     def _at_exit(self) -> None:
         with self.lock:

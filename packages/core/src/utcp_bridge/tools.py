@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from utcp_bridge.results import ToolResult
 from utcp_bridge.schema import ArgumentsSchema, arguments_schema, model_from_schema
@@ -62,6 +62,10 @@ class BridgedTool:
     def args_model(self) -> type[BaseModel]:
         """A Pydantic model whose verdict is the schema's; `wire_arguments` gives back what goes on the wire."""
         return model_from_schema(self.name, self._inputs, repair=self._repair)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """The tool itself: it cannot change, and the connection that it calls through is shared by copies."""
+        return self
 
     def call(self, arguments: Mapping[str, Any] | str | None = None, *, timeout: float | None = None) -> ToolResult:
         """Call the tool from any thread, also inside a running loop; see `Toolset.call`."""

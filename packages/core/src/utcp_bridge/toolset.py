@@ -57,9 +57,9 @@ class Toolset:
         self._catalog = Catalog.of(())
         self._report = DiscoveryReport()
         self._lock = threading.Lock()
-        self._lease: runner.Lease | None = None
-        if lease is not None:
-            self._hold(lease)
+        self._leases = [] if lease is None else [lease]
+        self._forgotten = weakref.finalize(self, _let_go, client, self._leases)
+        self._forgotten.atexit = False
         self._refreshing = asyncio.Lock()
         self._closed = False
 
@@ -115,7 +115,7 @@ class Toolset:
         """Release everything that the toolset holds; a second time does nothing."""
         if not self._mark_closed():
             return
-        lease = self._lease or runner.acquire()
+        lease = self._leases[0] if self._leases else runner.acquire()
         try:
             # At exit the runner has stopped before, and everything that it held with it.
             with suppress(RunnerStoppedError):
@@ -127,10 +127,10 @@ class Toolset:
         """The same as `close`, from async code."""
         if not self._mark_closed():
             return
-        lease = self._lease
-        if lease is None:
+        if not self._leases:
             await self._client.close()
             return
+        [lease] = self._leases
         try:
             with suppress(RunnerStoppedError):
                 await lease.arun(self._client.close)
@@ -288,7 +288,12 @@ class Toolset:
         try:
             toolset._swap(await toolset._discovered())
         except BaseException:
-            await toolset.aclose()
+            if lease is None:
+                await toolset.aclose()
+            else:
+                # Not `aclose`: that would release the lease, and so cancel this very work. `open` releases it.
+                toolset._mark_closed()
+                await client.close()
             raise
         return toolset
 
@@ -324,12 +329,9 @@ class Toolset:
     def _leased(self, purpose: str = "use") -> runner.Lease:
         self._require_open(purpose)
         with self._lock:
-            return self._lease or self._hold(runner.acquire())
-
-    def _hold(self, lease: runner.Lease) -> runner.Lease:
-        self._lease = lease
-        weakref.finalize(self, lease.release)
-        return lease
+            if not self._leases:
+                self._leases.append(runner.acquire())
+            return self._leases[0]
 
     def _require_open(self, purpose: str) -> None:
         if self._closed:
@@ -338,7 +340,17 @@ class Toolset:
     def _mark_closed(self) -> bool:
         with self._lock:
             was_open, self._closed = not self._closed, True
+        self._forgotten.detach()
         return was_open
+
+
+def _let_go(client: Client, leases: list[runner.Lease]) -> None:
+    """Close what a toolset held that nobody closed; called by the garbage collector, so it may wait for nothing."""
+    for lease in leases:
+        with suppress(RunnerError):
+            lease.release_after(client.close)
+            return
+    client.discard()
 
 
 @contextmanager

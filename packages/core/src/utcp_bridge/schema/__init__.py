@@ -1,18 +1,27 @@
-"""JSON Schema of tools' arguments: read, shown, judged, and carried by a Pydantic model."""
+"""JSON Schema of tools' arguments: read, shown, judged, carried by a Pydantic model, and fitted to providers."""
 
 from __future__ import annotations
 
 from utcp_bridge.schema.arguments import ArgumentsSchema, arguments_schema
+from utcp_bridge.schema.budget import TrimmedSchema, size_of, trimmed
 from utcp_bridge.schema.bundle import SchemaProblem
 from utcp_bridge.schema.model import model_from_schema, wire_arguments
+from utcp_bridge.schema.provider import Provider, ProviderSchema, export_schema, provider_schema
 from utcp_bridge.schema.refusal import ArgumentFault, InvalidArguments
 
 __all__ = [
     "ArgumentFault",
     "ArgumentsSchema",
     "InvalidArguments",
+    "Provider",
+    "ProviderSchema",
     "SchemaProblem",
+    "TrimmedSchema",
     "arguments_schema",
+    "export_schema",
     "model_from_schema",
+    "provider_schema",
+    "size_of",
+    "trimmed",
     "wire_arguments",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from utcp_bridge.schema.dialect import ANNOTATIONS, SCHEMA_KEYWORDS, SCHEMA_LIST_KEYWORDS, SCHEMA_MAP_KEYWORDS
@@ -30,6 +30,19 @@ def walk(schema: Any) -> Iterator[dict[str, Any]]:
         if isinstance(part, dict):
             yield part
             waiting.extend(subschemas(part))
+
+
+def with_subschemas(schema: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+    """Copy a bundled schema with each of its direct subschemas, and its definitions, changed."""
+    result = dict(schema)
+    for keyword, value in schema.items():
+        if keyword in SCHEMA_MAP_KEYWORDS or keyword == "$defs":
+            result[keyword] = {name: change(child) for name, child in value.items()}
+        elif keyword in SCHEMA_LIST_KEYWORDS:
+            result[keyword] = [change(child) for child in value]
+        elif keyword in SCHEMA_KEYWORDS or keyword == "items":
+            result[keyword] = change(value)
+    return result
 
 
 def definition_name(reference: str) -> str:

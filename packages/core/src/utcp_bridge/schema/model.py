@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from utcp_bridge.schema.arguments import ArgumentsSchema, arguments_schema
+from utcp_bridge.schema.inline import inlined
 from utcp_bridge.schema.refusal import InvalidArguments
 
 
@@ -51,7 +52,8 @@ class _Arguments(BaseModel):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, _core_schema: Any, _handler: Any) -> dict[str, Any]:
-        return copy.deepcopy(cls._schema.shown)
+        # Inside another model's schema, where Pydantic takes every reference for one of its own.
+        return copy.deepcopy(inlined(cls._schema.shown))
 
 
 _MODELS: WeakValueDictionary[tuple[str, int, bool], type[_Arguments]] = WeakValueDictionary()

@@ -56,7 +56,7 @@ def declared_names(schema: Any, root: dict[str, Any]) -> list[str]:
     """Tell the property names that a schema knows, also through what applies in place."""
     names = [
         name
-        for part in _in_place(schema, root)
+        for part in in_place(schema, root)
         for name, child in part.get("properties", {}).items()
         if child is not False
     ]
@@ -66,7 +66,7 @@ def declared_names(schema: Any, root: dict[str, Any]) -> list[str]:
 def property_schema(schema: Any, name: str, root: dict[str, Any], path: tuple[str | int, ...]) -> Any:
     """Find what is said about a property: by the schema that requires it, or by any other of the same value."""
     for start in (schema, *_at(root, path)):
-        for part in _in_place(start, root):
+        for part in in_place(start, root):
             if name in part.get("properties", {}):
                 return part["properties"][name]
     return None
@@ -75,7 +75,7 @@ def property_schema(schema: Any, name: str, root: dict[str, Any], path: tuple[st
 def is_secret(root: dict[str, Any], path: tuple[str | int, ...]) -> bool:
     """Tell whether a value is, lies in, or may hold a secret: `writeOnly` or `format: password`."""
     for length in range(1, len(path) + 1):
-        if any(_is_marked(part) for schema in _at(root, path[:length]) for part in _in_place(schema, root)):
+        if any(_is_marked(part) for schema in _at(root, path[:length]) for part in in_place(schema, root)):
             return True
     return any(_holds_secret(schema, root, set()) for schema in _at(root, path)) if path else True
 
@@ -85,11 +85,11 @@ def _is_marked(schema: dict[str, Any]) -> bool:
 
 
 def _holds_secret(schema: Any, root: dict[str, Any], seen: set[int]) -> bool:
-    for part in _in_place(schema, root):
+    for part in in_place(schema, root):
         if id(part) in seen:
             continue
         seen.add(id(part))
-        if _is_marked(part) or any(_holds_secret(child, root, seen) for child in _below(part, None)):
+        if _is_marked(part) or any(_holds_secret(child, root, seen) for child in parts(part, None)):
             return True
     return False
 
@@ -98,11 +98,11 @@ def _at(root: dict[str, Any], path: tuple[str | int, ...]) -> list[Any]:
     """Find the schemas that judge the value at a path."""
     found: list[Any] = [root]
     for step in path:
-        found = [child for schema in found for part in _in_place(schema, root) for child in _below(part, step)]
+        found = [child for schema in found for part in in_place(schema, root) for child in parts(part, step)]
     return found
 
 
-def _below(schema: dict[str, Any], step: str | int | None) -> Iterator[Any]:
+def parts(schema: dict[str, Any], step: str | int | None) -> Iterator[Any]:
     """Give the schemas of the parts of a value: of one property or item, or of all."""
     if step is None or isinstance(step, str):
         properties = schema.get("properties", {})
@@ -118,7 +118,7 @@ def _below(schema: dict[str, Any], step: str | int | None) -> Iterator[Any]:
                 yield schema[keyword]
 
 
-def _in_place(schema: Any, root: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def in_place(schema: Any, root: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Give a schema and everything that it applies to the same value."""
     seen: set[int] = set()
     waiting = [schema]

@@ -194,6 +194,8 @@ class _Teller:
         here = [[inner for inner in branch if inner.path == violation.path] for branch in branches]
         if all(branch and {inner.keyword for inner in branch} == {"required"} for branch in branches) and all(here):
             choices = [" with ".join(name for inner in branch for name in inner.names) for branch in branches]
+            if len(set(choices)) == 1:
+                return [self._missing_everywhere(branches, name) for inner in branches[0] for name in inner.names]
             return [ArgumentFault.at(violation.path, f"need one of: {', '.join(dict.fromkeys(choices))}")]
         # The branches that a value of this kind, with these tags, can have been meant for.
         kept = [
@@ -215,6 +217,12 @@ class _Teller:
             return told
         reasons = "; ".join(str(fault) for fault in told)
         return [ArgumentFault.at(violation.path, f"fits none of {len(branches)} forms; for the closest, {reasons}")]
+
+    def _missing_everywhere(self, branches: tuple[tuple[Violation, ...], ...], name: str) -> ArgumentFault:
+        first = branches[0][0]
+        forms = [property_schema(branch[0].schema, name, self._schema, first.path) for branch in branches]
+        wanted = expectation({"anyOf": [form for form in forms if form is not None]}, self._schema)
+        return ArgumentFault.at((*first.path, name), f"is missing; it must be {wanted}" if wanted else "is missing")
 
     def _tags(self, branches: list[tuple[Violation, ...]], violation: Violation) -> list[ArgumentFault]:
         tags: dict[tuple[str | int, ...], list[Any]] = {}

@@ -87,6 +87,10 @@ def _proposals(arguments: dict[str, Any], violation: Violation) -> Iterator[dict
                     trial, changed = _replaced(trial, inner.path, value), True
             if changed:
                 yield trial
+        if isinstance(violation.instance, dict) and None in violation.instance.values():
+            # Some providers make models fill in every optional with null, also those of the other branches.
+            given = {name: value for name, value in violation.instance.items() if value is not None}
+            yield _replaced(arguments, violation.path, given) if violation.path else given
 
 
 def _values(violation: Violation) -> Iterator[Any]:

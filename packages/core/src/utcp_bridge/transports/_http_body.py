@@ -9,6 +9,7 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -59,11 +60,13 @@ class _File:
     content_type: str
 
 
+@lru_cache(maxsize=1024)
 def media_type(content_type: str) -> str:
     """`application/json` of `Application/JSON; charset=utf-8`."""
     return content_type.partition(";")[0].strip().lower()
 
 
+@lru_cache(maxsize=1024)
 def is_json(kind: str) -> bool:
     """Whether a media type is JSON: `application/json`, any `+json` (RFC 6839), and the unregistered spellings."""
     return kind.endswith(("/json", "+json")) or kind in {"application/x-json", "text/x-json"}

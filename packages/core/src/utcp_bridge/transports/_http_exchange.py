@@ -146,7 +146,7 @@ async def error_of(response: aiohttp.ClientResponse) -> ToolExecutionError:
         while size < MAX_ERROR_BYTES and (chunk := await response.content.readany()):
             chunks.append(chunk)
             size += len(chunk)
-    except aiohttp.ClientError:
+    except (aiohttp.ClientError, OSError):
         pass  # the status is known, and more useful than that the body broke off
     headers = response.headers
     return http_error(
@@ -163,19 +163,23 @@ async def read_body(response: aiohttp.ClientResponse, limit: int) -> bytes:
 
     Raises:
         ToolExecutionError: It has more bytes than `limit`, where reading stops.
+        ToolTransportError: The server broke off.
     """
     stream = response.content
     declared = response.content_length or 0
     if declared > limit and response.method != "HEAD":
         raise _too_large(limit, f"{declared:,} bytes")
-    content = await stream.readany()
-    size = len(content)
-    if stream.at_eof() and size <= limit:
-        return content
-    chunks = [content]
-    while size <= limit and (chunk := await stream.readany()):
-        chunks.append(chunk)
-        size += len(chunk)
+    try:
+        content = await stream.readany()
+        size = len(content)
+        if stream.at_eof() and size <= limit:
+            return content
+        chunks = [content]
+        while size <= limit and (chunk := await stream.readany()):
+            chunks.append(chunk)
+            size += len(chunk)
+    except (aiohttp.ClientError, OSError) as error:
+        raise connection_error(error, response.url) from error
     if size > limit:
         raise _too_large(limit, "more than that")
     return b"".join(chunks)

@@ -114,7 +114,7 @@ class Pools:
 
     def __init__(self, ssl_context: ssl.SSLContext | None = None) -> None:
         self._ssl_context = ssl_context
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # reentrant, for `discard` in a finalizer
         self._pools: dict[asyncio.AbstractEventLoop, Pool] = {}
         self._is_closed = False
 
@@ -159,6 +159,18 @@ class Pools:
             else:
                 pool.abandon()
 
+    def discard(self) -> None:
+        """Close all pools without waiting for it: for finalizers, from any thread."""
+        with self._lock:
+            self._is_closed = True
+            pools = self._take(lambda _: True)
+        for pool in pools:
+            if pool.loop.is_running() and not pool.is_of_another_process:
+                with suppress(RuntimeError):  # the loop was closed just now, and the pool with it
+                    pool.loop.call_soon_threadsafe(_close_soon, pool)
+            else:
+                pool.abandon()
+
     def _take(self, wanted: Any) -> list[Pool]:
         taken = [pool for pool in self._pools.values() if wanted(pool)]
         for pool in taken:
@@ -173,6 +185,15 @@ class Pools:
                 if self._pools.get(pool.loop) is pool:
                     del self._pools[pool.loop]
             await pool.session.close()
+
+
+_closing: set[asyncio.Task[None]] = set()
+
+
+def _close_soon(pool: Pool) -> None:
+    task = pool.loop.create_task(pool.close())
+    _closing.add(task)  # a loop keeps only weak references to its tasks
+    task.add_done_callback(_closing.discard)
 
 
 async def _close_elsewhere(pool: Pool) -> None:

@@ -6,6 +6,7 @@ import base64
 import codecs
 import json
 import re
+from functools import lru_cache
 from typing import Any
 
 from utcp_bridge.transports._http_body import is_json, media_type
@@ -81,10 +82,9 @@ def decode_text(content: bytes, content_type: str) -> str:
     ):
         if content.startswith(mark):
             return content.decode(codec, errors="replace")
-    match = _CHARSET.search(content_type)
-    if match:
+    if charset := _charset(content_type):
         try:
-            return content.decode(match.group(1), errors="replace")
+            return content.decode(charset, errors="replace")
         except (LookupError, ValueError):  # an unknown charset, or a codec that is not one for text
             return content.decode(errors="replace")
     text = _utf8(content)
@@ -98,11 +98,14 @@ def plain_text(content: bytes) -> str | None:
 
 
 def _json_source(content: bytes, content_type: str) -> str | bytes:
-    match = _CHARSET.search(content_type)
     # `json` detects the Unicode encodings (RFC 8259, section 8.1); others are read only where they are declared.
-    if match is None or match.group(1).lower().startswith("utf"):
-        return content
-    return decode_text(content, content_type)
+    return content if _charset(content_type)[:3] in {"", "utf"} else decode_text(content, content_type)
+
+
+@lru_cache(maxsize=1024)
+def _charset(content_type: str) -> str:
+    match = _CHARSET.search(content_type)
+    return match.group(1).lower() if match else ""
 
 
 def _utf8(content: bytes) -> str | None:

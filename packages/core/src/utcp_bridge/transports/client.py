@@ -216,6 +216,10 @@ class Client(ABC):
         """
 
     @abstractmethod
+    def discard(self) -> None:
+        """Close, without waiting, what keeps no state that is bound to a loop: for finalizers, from any thread."""
+
+    @abstractmethod
     async def _fetched(self, template: ManualTemplate) -> FetchedManual:
         """`fetch_manual`, before secrets are taken out."""
 

@@ -6,9 +6,8 @@ Only the client that utcp-bridge creates uses it, so that nothing changes for ot
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,7 +25,6 @@ from utcp_bridge.errors import ToolCallError, ToolExecutionError
 from utcp_bridge.transports._http_body import Body, BodyRules, encode_body
 from utcp_bridge.transports._http_document import MAX_DOCUMENT_BYTES, DocumentError, parse_document
 from utcp_bridge.transports._http_exchange import Sender, error_of, read_body
-from utcp_bridge.transports._http_failures import connection_error
 from utcp_bridge.transports._http_oauth import TokenStore, token_form, token_reply
 from utcp_bridge.transports._http_pool import Pools
 from utcp_bridge.transports._http_reason import MAX_ERROR_BYTES
@@ -109,7 +107,7 @@ class HttpProtocol(HttpCommunicationProtocol):
         """
         request = build_request(_http_template(tool_call_template), tool_args)
         body = await self._encoded_body(request, tool_call_template)
-        async with self._answered(request, body, context=_CALL) as response:
+        async with await self._answer(request, body, context=_CALL) as response:
             content = await read_body(response, self._options.max_reply_bytes)
             headers = response.headers
             return read_reply(content, headers.get("Content-Type", ""), headers.get("Content-Disposition", ""))
@@ -129,12 +127,16 @@ class HttpProtocol(HttpCommunicationProtocol):
         """
         try:
             request = build_request(_http_template(template), {})
-            async with self._answered(request, None, context=_DISCOVERY) as response:
+            async with await self._answer(request, None, context=_DISCOVERY) as response:
                 content = await read_body(response, MAX_DOCUMENT_BYTES)
                 content_type, url = response.headers.get("Content-Type", ""), str(response.url)
         except ToolCallError as error:
             raise DocumentError(str(error), status=_status(error)) from error
         return await asyncio.to_thread(parse_document, content, content_type, url), url
+
+    def discard(self) -> None:
+        """The same as `close`, without waiting: for finalizers, from any thread."""
+        self._pools.discard()
 
     async def close(self) -> None:
         """Close all connections, whichever loop they belong to; a second time does nothing."""
@@ -176,30 +178,22 @@ class HttpProtocol(HttpCommunicationProtocol):
         may_read_files = rules.upload_dir is not None and isinstance(request.content, dict)
         return await asyncio.to_thread(encode) if may_read_files else encode()
 
-    @contextlib.asynccontextmanager
-    async def _answered(
-        self, request: HttpRequest, body: Body | None, *, context: str
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """The final reply of a request, of a status below 400; everything that fails is an error of ours."""
+    async def _answer(self, request: HttpRequest, body: Body | None, *, context: str) -> aiohttp.ClientResponse:
+        """The final reply of a request, of a status below 400, to be released; everything else is an error of ours."""
         self._sender.check(request, context)
         if body is not None:
             request.headers["Content-Type"] = body.content_type
         token = await self._authorise(request)
         response = await self._sender.send(request, body, context)
-        try:
-            if response.status == 401 and token is not None and request.oauth2 is not None:
-                response.release()
-                self._tokens.refuse(request.oauth2, token)
-                await self._authorise(request)
-                response = await self._sender.send(request, body, context)
-            if response.status >= 400:
-                raise await error_of(response)
-            yield response
-        except (aiohttp.ClientError, OSError) as error:
-            raise connection_error(error, response.url) from error
-        finally:
-            # Ends the connection if the reply has not been read to its end.
+        if response.status == 401 and token is not None and request.oauth2 is not None:
             response.release()
+            self._tokens.refuse(request.oauth2, token)
+            await self._authorise(request)
+            response = await self._sender.send(request, body, context)
+        if response.status < 400:
+            return response
+        async with response:
+            raise await error_of(response)
 
     async def _authorise(self, request: HttpRequest) -> str | None:
         if request.oauth2 is None:
@@ -230,7 +224,7 @@ class HttpProtocol(HttpCommunicationProtocol):
         request = HttpRequest("POST", url, auth.token_url, headers, NO_BODY, _FORM, secret_headers, None)
         form = Body(token_form(auth, with_secret=with_secret), _FORM)
         try:
-            async with self._answered(request, form, context=_TOKEN) as response:
+            async with await self._answer(request, form, context=_TOKEN) as response:
                 return token_reply(await read_body(response, MAX_ERROR_BYTES), server)
         except ToolExecutionError as refused:
             if _status(refused) is None:

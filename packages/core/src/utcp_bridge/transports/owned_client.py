@@ -73,6 +73,9 @@ class OwnedClient(Client):
         """See `Client.close`."""
         await self._without_secrets(self._ours.close)
 
+    def discard(self) -> None:
+        self._ours.discard()
+
     async def _fetched(self, template: ManualTemplate) -> FetchedManual:
         registered = await fetch(self._ours, template, self._broken_plugins)
         # Once more: a plugin may have imported what it needs, and its loggers with it, only now.

@@ -40,6 +40,9 @@ class ReadyClient(Client):
     async def close(self) -> None:
         """Nothing: the client belongs to its user."""
 
+    def discard(self) -> None:
+        return None
+
     async def _fetched(self, template: ManualTemplate) -> FetchedManual:
         self._learn_secrets(template.template, template.name)
         tools = await self._repository.get_tools_by_manual(template.name) or []

@@ -108,6 +108,12 @@ class BridgeUtcpClient(UtcpClientImplementation):
     def _adopt(self, protocol_type: str, factory: Callable[[], CommunicationProtocol]) -> CommunicationProtocol:
         return super()._adopt(protocol_type, mended(factory))
 
+    def discard(self) -> None:
+        """Close, without waiting, what this client opened and can be closed so."""
+        for protocol in self._owned_comm_protocols:
+            if isinstance(protocol, HttpProtocol):
+                protocol.discard()
+
     def protocol(self, kind: str) -> CommunicationProtocol:
         """The protocol of a call template type.
 

@@ -1,0 +1,81 @@
+"""What models are told of an operation or an argument."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any, Final
+
+from utcp_bridge.openapi.nodes import text
+from utcp_bridge.openapi.operations import Operation
+
+MAX_DESCRIPTION: Final = 1_000
+"""The most characters of a tool's description; OpenAI refuses a function of more than 1,024."""
+
+_TAG = re.compile(
+    r"</?(?:a|b|br|code|div|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|table|tbody|td|th|thead|tr|u|ul)\b[^<>]*>",
+    re.IGNORECASE,
+)
+_BLANK_LINES = re.compile(r"[ \t]*\n[ \t]*(?:\n[ \t]*)+")
+_SPACES = re.compile(r"[ \t]{2,}")
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
+
+
+def tool_description(operation: Operation) -> str:
+    """Summary and description, without HTML, and whether the operation is deprecated; at most `MAX_DESCRIPTION`."""
+    fields = operation.node.fields
+    summary = plain(fields.get("summary") or operation.path_item.fields.get("summary"))
+    description = plain(fields.get("description") or operation.path_item.fields.get("description"))
+    if summary and description.casefold().startswith(summary.casefold().rstrip(".")):
+        summary = ""
+    parts = ["Deprecated."] if fields.get("deprecated") is True else []
+    parts += [part for part in (summary, description) if part] or [f"{operation.method} {operation.path}"]
+    return shortened(_joined(parts), MAX_DESCRIPTION)
+
+
+def argument_schema(schema: Any, description: Any, *, deprecated: bool = False, example: Any = None) -> Any:
+    """A converted schema with what is said about its place: beside the schema, or instead of what that says."""
+    about: dict[str, Any] = {}
+    if isinstance(description, str) and description.strip():
+        about["description"] = plain(description)
+    if deprecated:
+        about["deprecated"] = True
+    if example is not None and not isinstance(example, (dict, list)) and mapping_without_examples(schema):
+        about["examples"] = [example]
+    if not about:
+        return schema
+    return {**schema, **about} if isinstance(schema, dict) else ({**about, "not": {}} if schema is False else about)
+
+
+def mapping_without_examples(schema: Any) -> bool:
+    """Whether a converted schema has no examples of its own."""
+    return not isinstance(schema, dict) or "examples" not in schema
+
+
+def plain(value: Any) -> str:
+    """A text without HTML tags and superfluous white space; Markdown stays."""
+    written = text(value)
+    if "<" in written:
+        written = _TAG.sub(" ", written)
+    if "&" in written:
+        written = html.unescape(written)
+    return _SPACES.sub(" ", _BLANK_LINES.sub("\n\n", written)).strip()
+
+
+def shortened(written: str, limit: int) -> str:
+    """A text of at most `limit` characters, cut at the end of a sentence or a word."""
+    if len(written) <= limit:
+        return written
+    cut = written[: limit - 1]
+    ends = [match.end() for match in _SENTENCE_END.finditer(cut)]
+    if ends and ends[-1] > limit // 2:
+        return cut[: ends[-1]].rstrip() + "…"
+    return cut.rsplit(maxsplit=1)[0].rstrip(",;:") + "…" if " " in cut else cut + "…"
+
+
+def _joined(parts: list[str]) -> str:
+    joined = parts[0]
+    for part in parts[1:]:
+        ended = joined if joined.endswith((".", "!", "?", ":", "…")) else f"{joined}."
+        joined = f"{ended}{' ' if '\n' not in part and len(ended) < 80 else '\n\n'}{part}"
+    return joined

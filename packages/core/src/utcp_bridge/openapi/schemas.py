@@ -1,0 +1,380 @@
+"""Schemas of a description as self-contained JSON Schema: every reference leads into the schema's own `$defs`.
+
+What a definition says is converted once for each direction and shared by all tools that reach it, so that a thousand
+tools cost little more than the document itself. What only JSON Schema's older drafts spell differently is left to
+`utcp_bridge.schema`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from utcp_bridge.openapi.nodes import Node, key_text, mapping, sequence
+from utcp_bridge.openapi.polymorphism import Arm, Subtypes, distinguished
+from utcp_bridge.openapi.references import DanglingReferenceError, Documents
+
+Direction = Literal["input", "output"]
+
+MAX_DEPTH: Final = 64
+"""The most levels of subschemas without a reference between them."""
+
+MAX_SIZE: Final[Mapping[Direction, int]] = {"input": 20_000, "output": 1_000}
+"""The most subschemas that one tool's schema may have; definitions beyond that accept anything.
+
+A reply's schema only describes, and one that reaches half of a large API helps nobody.
+"""
+
+_REFERENCE: Final = "#/$defs/"
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+_SCHEMAS = frozenset(
+    {
+        *("additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not"),
+        *("propertyNames", "then", "unevaluatedItems", "unevaluatedProperties"),
+    }
+)
+_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_MAPS = frozenset({"patternProperties", "properties", "dependentSchemas", "dependencies"})
+# About the document rather than about values.
+_DROPPED = frozenset(
+    {
+        *("$anchor", "$comment", "$defs", "$dynamicAnchor", "$id", "$recursiveAnchor", "$schema", "$vocabulary"),
+        *("definitions", "externalDocs", "xml", "$ref", "$dynamicRef", "$recursiveRef", "discriminator"),
+    }
+)
+# Before 3.1 nothing else beside a reference counts (OpenAPI 3.0.3, section 4.7.23.1); authors mean these all the same.
+_BESIDE_REFERENCE = frozenset({"default", "deprecated", "description", "example", "nullable", "title", "x-nullable"})
+_HIDDEN: Mapping[Direction, str] = {"input": "readOnly", "output": "writeOnly"}
+_LEFT_OUT: Final = {"description": "Not described here, because the whole schema is very large."}
+_MOST_EXAMPLES = 3
+_LONGEST_EXAMPLE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A converted schema.
+
+    Attributes:
+        value: JSON Schema whose references lead to `#/$defs/<name>`.
+        uses: The names that it refers to directly.
+    """
+
+    value: Any
+    uses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    value: Any
+    uses: tuple[str, ...]
+    size: int
+
+
+class SchemaReader:
+    """Converts schemas of one direction: arguments are `"input"`, replies `"output"`.
+
+    Args:
+        documents: The documents.
+        direction: `readOnly` properties are left out of inputs, `writeOnly` ones out of outputs.
+        siblings_count: Whether keywords beside a `$ref` count, as they do since OpenAPI 3.1.
+
+    Attributes:
+        problems: What could not be read and accepts anything, in order of its appearance, each once.
+    """
+
+    def __init__(self, documents: Documents, direction: Direction, *, siblings_count: bool) -> None:
+        self.problems: dict[str, None] = {}
+        self._documents = documents
+        self._direction = direction
+        self._siblings_count = siblings_count
+        self._subtypes = Subtypes(documents)
+        self._names: dict[tuple[int, str, bool], str] = {}
+        self._taken: set[str] = set()
+        self._waiting: dict[str, tuple[Node, bool]] = {}
+        self._definitions: dict[str, _Definition] = {}
+        self._closures: dict[tuple[str, ...], dict[str, Any]] = {}
+        self._hidden: dict[tuple[int, str], frozenset[str]] = {}
+        self._kept: list[Any] = []  # alive, so that their identities stay theirs
+        self._uses: dict[str, None] = {}
+        self._size = 0
+
+    def read(self, node: Node) -> Schema:
+        """Convert a schema that stands on its own, such as a parameter's."""
+        self._uses, self._size = {}, 0
+        value = self._schema(node.value, node.base, 0)
+        return Schema(value, tuple(self._uses))
+
+    def definitions(self, names: Iterable[str]) -> dict[str, Any]:
+        """The `$defs` that schemas using these names need; shared, so do not change it."""
+        wanted = tuple(sorted(set(names)))
+        if wanted not in self._closures:
+            self._closures[wanted] = self._closure(wanted)
+        return self._closures[wanted]
+
+    def _closure(self, names: tuple[str, ...]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        waiting = deque(names)
+        size = 0
+        while waiting:
+            name = waiting.popleft()
+            if name in found:
+                continue
+            if size > MAX_SIZE[self._direction]:
+                found[name] = _LEFT_OUT
+                continue
+            definition = self._definition(name)
+            found[name] = definition.value
+            size += definition.size
+            waiting.extend(definition.uses)
+        return found
+
+    def _definition(self, name: str) -> _Definition:
+        if name not in self._definitions:
+            node, with_subtypes = self._waiting.pop(name)
+            self._uses, self._size = {}, 0
+            if with_subtypes:
+                value: Any = self._with_subtypes(node)
+            else:
+                value = self._schema(node.value, node.base, 0, is_definition=True)
+            self._definitions[name] = _Definition(value, tuple(self._uses), self._size)
+        return self._definitions[name]
+
+    # -- one schema
+
+    def _schema(
+        self,
+        schema: Any,
+        base: str,
+        depth: int,
+        *,
+        is_definition: bool = False,
+        hidden: frozenset[str] = frozenset(),
+    ) -> Any:
+        if isinstance(schema, bool):
+            return schema
+        if not isinstance(schema, Mapping) or depth > MAX_DEPTH:
+            if schema is not None:
+                self.problems["a schema is nested too deeply, or is no object"] = None
+            return {}
+        self._size += 1
+        base = self._documents.identified(schema, base) if self._siblings_count else base
+        reference = schema.get("$ref")
+        refers = isinstance(reference, str)
+        if "properties" in schema or "allOf" in schema:
+            hidden = hidden | self._hidden_names(schema, base)
+        out: dict[str, Any] = {}
+        for key, value in schema.items():
+            keyword = key_text(key)
+            if keyword in _DROPPED or (keyword.startswith("x-") and keyword != "x-nullable"):
+                continue
+            if refers and not self._siblings_count and keyword not in _BESIDE_REFERENCE:
+                continue
+            self._keyword(out, keyword, value, base, depth, is_definition=is_definition, hidden=hidden)
+        for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+            if isinstance(schema.get(keyword), str):
+                self._refer(out, schema[keyword], base)
+        if "discriminator" in schema:
+            self._discriminator(out, schema, base)
+        return _with_null(out) if schema.get("nullable") is True or schema.get("x-nullable") is True else out
+
+    def _keyword(
+        self,
+        out: dict[str, Any],
+        keyword: str,
+        value: Any,
+        base: str,
+        depth: int,
+        *,
+        is_definition: bool,
+        hidden: frozenset[str],
+    ) -> None:
+        if keyword == "properties":
+            out[keyword] = {
+                key_text(name): self._schema(child, base, depth + 1)
+                for name, child in mapping(value).items()
+                if not self._is_hidden(child, base)
+            }
+        elif keyword == "required" and isinstance(value, list):
+            if required := [name for name in value if isinstance(name, str) and name not in hidden]:
+                out[keyword] = required
+        elif keyword == "allOf":
+            out[keyword] = self._all_of(sequence(value), base, depth, is_definition=is_definition, hidden=hidden)
+        elif keyword in _LISTS:
+            out[keyword] = [self._schema(child, base, depth + 1) for child in sequence(value)]
+        elif keyword in _MAPS:
+            out[keyword] = {
+                key_text(name): child if isinstance(child, list) else self._schema(child, base, depth + 1)
+                for name, child in mapping(value).items()
+            }
+        elif keyword in _SCHEMAS:
+            if isinstance(value, list):  # the tuple form of older drafts
+                out[keyword] = [self._schema(child, base, depth + 1) for child in value]
+            else:
+                out[keyword] = self._schema(value, base, depth + 1)
+        elif keyword in ("example", "examples"):
+            if self._direction == "input" and (examples := _examples(keyword, value)):
+                out["examples"] = [*out.get("examples", []), *examples][:_MOST_EXAMPLES]
+        elif keyword == "type" and value == "file":  # Swagger 2.0
+            out |= {"type": "string", "format": "binary"}
+        elif keyword not in ("nullable", "x-nullable") and (value is not None or keyword in ("default", "const")):
+            out[keyword] = value
+
+    def _all_of(
+        self, arms: list[Any], base: str, depth: int, *, is_definition: bool, hidden: frozenset[str]
+    ) -> list[Any]:
+        # A definition that builds on another means just that one; elsewhere a single reference is only a wrapping.
+        extends = is_definition or len(arms) > 1
+        converted: list[Any] = []
+        for arm in arms:
+            fields = mapping(arm)
+            if extends and isinstance(fields.get("$ref"), str) and len(fields) == 1:
+                out: dict[str, Any] = {}
+                self._size += 1
+                self._refer(out, fields["$ref"], base, as_base=True)
+                converted.append(out)
+            else:
+                converted.append(self._schema(arm, base, depth + 1, hidden=hidden))
+        return converted
+
+    # -- references
+
+    def _refer(self, out: dict[str, Any], reference: str, base: str, *, as_base: bool = False) -> None:
+        try:
+            node = self._documents.resolve(reference, base)
+        except DanglingReferenceError as error:
+            self.problems[str(error)] = None
+            return
+        if node.value is True or not isinstance(node.value, (Mapping, bool)):
+            if node.value is not True:
+                self.problems[f"the reference {reference!r} leads to something that is no schema"] = None
+            return
+        if node.value is False:
+            out["not"] = {}
+            return
+        with_subtypes = self._direction == "input" and not as_base and self._subtypes.has(node)
+        name = self._name(node, with_subtypes=with_subtypes)
+        if "$ref" in out:
+            out.setdefault("allOf", []).append({"$ref": _REFERENCE + name})
+        else:
+            out["$ref"] = _REFERENCE + name
+
+    def _name(self, node: Node, *, with_subtypes: bool) -> str:
+        key = id(node.value), node.base, with_subtypes
+        name = self._names.get(key)
+        if name is None:
+            wanted = _UNSAFE.sub("_", node.name).strip("_") or "schema"
+            if with_subtypes:
+                wanted += "_any"
+            name, number = wanted, 2
+            while name in self._taken:
+                name, number = f"{wanted}_{number}", number + 1
+            self._names[key] = name
+            self._taken.add(name)
+            self._waiting[name] = node, with_subtypes
+        self._uses[name] = None
+        return name
+
+    # -- discriminators
+
+    def _discriminator(self, out: dict[str, Any], schema: Mapping[Any, Any], base: str) -> None:
+        """Let the discriminator decide between the arms, as it is meant to (OpenAPI 3.0.3, section 4.7.25)."""
+        tag = _tag(schema["discriminator"])
+        keyword = next((keyword for keyword in ("oneOf", "anyOf") if isinstance(schema.get(keyword), list)), None)
+        if tag is None or keyword is None or self._direction == "output":
+            return
+        arms = self._subtypes.arms(schema[keyword], schema["discriminator"], base)
+        converted, all_told_apart = distinguished(list(zip(arms, out.get(keyword, ()), strict=False)), tag)
+        if len(converted) != len(out.get(keyword, ())):
+            return
+        del out[keyword]
+        # Arms that cannot be told apart would all fit one value, and `oneOf` would refuse it.
+        out[keyword if all_told_apart else "anyOf"] = converted
+
+    def _with_subtypes(self, node: Node) -> dict[str, Any]:
+        """A schema that others build on, for a place where any of them may stand."""
+        tag = _tag(node.fields["discriminator"]) or ""
+        arms: list[tuple[Arm, Any]] = []
+        for arm in self._subtypes.of(node):
+            with_subtypes = arm.node.value is not node.value and self._subtypes.has(arm.node)
+            arms.append((arm, {"$ref": _REFERENCE + self._name(arm.node, with_subtypes=with_subtypes)}))
+        converted, _ = distinguished(arms, tag)
+        self._size += len(converted)
+        tags = [value for arm, _ in arms for value in arm.tags]
+        if not self._subtypes.covers(node, tag, tags):
+            own = {"$ref": _REFERENCE + self._name(node, with_subtypes=False)}
+            converted.append({**own, "properties": {tag: {"not": {"enum": tags}}}})
+        description = node.fields.get("description")
+        return {**({"description": description} if isinstance(description, str) else {}), "anyOf": converted}
+
+    # -- properties that the direction leaves out
+
+    def _is_hidden(self, schema: Any, base: str) -> bool:
+        fields = mapping(schema)
+        keyword = _HIDDEN[self._direction]
+        if fields.get(keyword) is True:
+            return True
+        reference = fields.get("$ref")
+        if not isinstance(reference, str):
+            return False
+        try:
+            return self._documents.resolve(reference, base).fields.get(keyword) is True
+        except DanglingReferenceError:
+            return False
+
+    def _hidden_names(self, schema: Any, base: str, depth: int = 0) -> frozenset[str]:
+        fields = mapping(schema)
+        key = id(schema), base
+        if key not in self._hidden and depth < MAX_DEPTH:
+            self._hidden[key] = frozenset()  # under way, for a schema that contains itself
+            self._kept.append(schema)
+            names = {
+                key_text(name)
+                for name, child in mapping(fields.get("properties")).items()
+                if self._is_hidden(child, base)
+            }
+            for arm in sequence(fields.get("allOf")):
+                names |= self._hidden_names(arm, base, depth + 1)
+            reference = fields.get("$ref")
+            if isinstance(reference, str):
+                try:
+                    target = self._documents.resolve(reference, base)
+                    names |= self._hidden_names(target.value, target.base, depth + 1)
+                except DanglingReferenceError:
+                    pass  # reported where it is read
+            self._hidden[key] = frozenset(names)
+        return self._hidden.get(key, frozenset())
+
+
+def _tag(discriminator: Any) -> str | None:
+    """The property that decides; Swagger 2.0 names it alone."""
+    name = discriminator if isinstance(discriminator, str) else mapping(discriminator).get("propertyName")
+    return name if isinstance(name, str) else None
+
+
+def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """OpenAPI 3.0's `nullable: true`."""
+    if any(keyword in schema for keyword in ("$ref", "allOf", "anyOf", "oneOf", "not")):
+        about = {key: schema[key] for key in ("title", "description", "default", "deprecated") if key in schema}
+        return {**about, "anyOf": [{key: schema[key] for key in schema if key not in about}, {"type": "null"}]}
+    if isinstance(schema.get("type"), str):
+        schema["type"] = [schema["type"], "null"]
+    if isinstance(schema.get("enum"), list) and None not in schema["enum"]:
+        schema["enum"] = [*schema["enum"], None]
+    return schema
+
+
+def _examples(keyword: str, value: Any) -> list[Any]:
+    examples = [value] if keyword == "example" else sequence(value)
+    return [example for example in examples[:_MOST_EXAMPLES] if example is not None and _is_short(example)]
+
+
+def _is_short(value: Any) -> bool:
+    if isinstance(value, (Mapping, list)):
+        items = list(value.values()) if isinstance(value, Mapping) else value
+        return len(items) <= 2 * _MOST_EXAMPLES and all(
+            not isinstance(item, (Mapping, list)) and _is_short(item) for item in items
+        )
+    return not isinstance(value, str) or len(value) <= _LONGEST_EXAMPLE
