@@ -51,9 +51,6 @@ class LangChainAdapter(Adapter):
     @contextmanager
     def offer(self, source: Any, **options: Any) -> Iterator[Offer]:
         """The tools of a source."""
-        if self.blocks:
-            toolkit = UTCPToolkit(source, **options)
-        else:
-            toolkit = asyncio.run(UTCPToolkit.aopen(source, **options))
+        toolkit = UTCPToolkit(source, **options) if self.blocks else asyncio.run(UTCPToolkit.aopen(source, **options))
         with toolkit:
             yield LangChainOffer(toolkit, blocks=self.blocks)

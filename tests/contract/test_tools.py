@@ -44,18 +44,18 @@ RICH_SCHEMA: dict[str, Any] = {
 }
 
 
-def _unfolded(schema: Any, root: Any, levels: int = 3) -> Any:
+def _unfolded(schema: Any, root: Any, levels: int = 12) -> Any:
     """The schema with its references resolved, as deep as anyone will look: LangChain has them resolved already."""
     if isinstance(schema, list):
         return [_unfolded(item, root, levels) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
+    if not isinstance(schema, dict) or not levels:
+        return schema if levels else "..."
     if "$ref" in schema:
         target = root
         for key in schema["$ref"].split("/")[1:]:
             target = target[key]
-        return _unfolded(target, root, levels - 1) if levels else "..."
-    return {key: _unfolded(value, root, levels) for key, value in schema.items() if key != "$defs"}
+        return _unfolded(target, root, levels)
+    return {key: _unfolded(value, root, levels - 1) for key, value in schema.items() if key != "$defs"}
 
 
 @pytest.mark.behaviour("tools.listed")

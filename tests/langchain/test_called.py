@@ -17,7 +17,7 @@ from langchain_core.tools import BaseTool, ToolException
 from pydantic import ValidationError
 
 from langchain_utcp_toolkit import UTCPTool, UTCPToolError, load_tools
-from tests.support.langchain_agents import CARRIES_CALL_ID, tool_call
+from tests.support.langchain_agents import tool_call
 from tests.support.manuals import config, http_tool, text_manual
 from utcp_bridge import Toolset, errors
 
@@ -139,9 +139,8 @@ def test_a_failure_is_a_message_that_says_so_and_why(home: dict[str, Any], invok
     assert "404" in message.content
     assert "try Paris or Oslo" in message.content
     assert content == message.content
-    if CARRIES_CALL_ID:
-        assert message.artifact["is_error"]
-        assert message.artifact["raw"][0]["status"] == 404
+    assert message.artifact["is_error"]
+    assert message.artifact["raw"][0]["status"] == 404
 
 
 @pytest.mark.parametrize("given", [{}, {"city": 5}, {"town": "Paris", "city": ["Paris"]}])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -48,15 +47,6 @@ class ScriptedModel(BaseChatModel):
         else:
             message = AIMessage(" | ".join(str(m.content) for m in messages if isinstance(m, ToolMessage)))
         return ChatResult(generations=[ChatGeneration(message=message)])
-
-
-_CORE = tuple(int(part) for part in version("langchain-core").split(".")[:3])
-CARRIES_CALL_ID = _CORE >= (0, 3, 23)
-"""Whether a tool learns the id of its call, and can answer with its own message."""
-SHOWS_TITLE = _CORE >= (0, 3, 49)
-"""Whether LangChain shows models an argument that is called `title`."""
-RESOLVES_BY_KEY = _CORE >= (0, 3, 78)
-"""Whether LangChain looks for references where a dict says that it has one."""
 
 
 def agent(model: BaseChatModel, tools: Sequence[BaseTool]) -> Any:

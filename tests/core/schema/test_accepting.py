@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import json
+import sys
 import threading
 from enum import StrEnum
 from typing import Any
@@ -282,3 +284,56 @@ def test_a_schema_that_nobody_holds_is_let_go() -> None:
     del first
     gc.collect()
     assert arguments_schema(schema) is held
+
+
+# -- the two engines ---------------------------------------------------------------------------------------------------
+
+
+def test_the_pure_engine_judges_where_the_compiled_one_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    choose = validator.engine.__wrapped__  # without the memory of the first choice
+    assert isinstance(choose(), RustEngine)
+    monkeypatch.setitem(sys.modules, "jsonschema_rs", None)  # what makes Python's own import fail
+    assert isinstance(choose(), PureEngine)
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer"),
+    [
+        ({"properties": {"x": {"allOf": [{"pattern": r"^\p{Script=Greek}"}]}}}, "/properties/x/allOf/0/pattern"),
+        ({"properties": {"x": {"patternProperties": {"(?<=a+)b": False}}}}, "/properties/x/patternProperties/(?<=a+)b"),
+        ({"$defs": {"A": {"pattern": "(?<=a+)b"}}, "properties": {"x": {"$ref": "#/$defs/A"}}}, "/$defs/A/pattern"),
+    ],
+)
+def test_what_an_engine_cannot_use_is_left_out_and_reported(
+    schema: dict[str, Any], pointer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = arguments_schema(schema)
+    assert not read.problems  # as the compiled engine sees it, which takes these
+    monkeypatch.setattr(validator, "engine", PureEngine)
+    assert read.accept({"x": "b"}) == {"x": "b"}
+    assert [problem.pointer for problem in read.problems] == [pointer]
+    assert read.problems[0].reason.startswith("cannot be used")
+
+
+def test_arguments_too_deep_for_the_pure_engine_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validator, "engine", PureEngine)
+    deep: dict[str, Any] = {}
+    for _ in range(120):
+        deep = {"a": deep}
+    again: dict[str, Any] = {"$ref": "#"}
+    for _ in range(6):
+        again = {"allOf": [again]}
+    assert "nested too deeply" in _refusal({"properties": {"a": again}}, deep)
+
+
+def test_a_schema_can_be_read_where_little_of_the_stack_is_left() -> None:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(40):
+        schema = {"properties": {"a": schema}}
+    read = arguments_schema(schema)
+
+    def below(frames: int) -> dict[str, Any]:
+        return below(frames - 1) if frames else read.shown
+
+    assert below(sys.getrecursionlimit() - len(inspect.stack()) - 80) == {"type": "object", "properties": {}}
+    assert [problem.reason for problem in read.problems] == ["is nested too deeply"]

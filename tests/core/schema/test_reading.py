@@ -212,13 +212,30 @@ def test_a_schema_nested_too_deeply_is_opened_below(depth: int) -> None:
     assert read.accept({"a": {"a": {}}}) == {"a": {"a": {}}}
 
 
-def test_a_long_chain_of_references_is_followed() -> None:
-    definitions: dict[str, Any] = {f"d{number}": {"$ref": f"#/$defs/d{number + 1}"} for number in range(2000)}
-    definitions["d2000"] = {"type": "integer"}
-    read = arguments_schema({"properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": definitions})
+def _chain(length: int) -> dict[str, Any]:
+    definitions: dict[str, Any] = {f"d{number}": {"$ref": f"#/$defs/d{number + 1}"} for number in range(length)}
+    definitions[f"d{length}"] = {"type": "integer"}
+    return {"properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": definitions}
+
+
+def test_a_chain_of_references_is_followed() -> None:
+    read = arguments_schema(_chain(50))
     assert read.problems == ()
     with pytest.raises(InvalidArguments, match="x: must be an integer"):
         read.accept({"x": "no"})
+
+
+@pytest.mark.parametrize("keyword", ["$ref", "allOf"])
+def test_a_chain_of_references_that_no_validator_could_follow_is_opened_and_reported(keyword: str) -> None:
+    schema = _chain(20_000)
+    if keyword == "allOf":
+        for definition in schema["$defs"].values():
+            if "$ref" in definition:
+                definition["allOf"] = [{"$ref": definition.pop("$ref")}]
+    read = arguments_schema(schema)
+    assert read.problems
+    assert all("references" in problem.reason for problem in read.problems)
+    assert read.accept({"x": "anything"}) == {"x": "anything"}
 
 
 # -- what Python objects and YAML bring --------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def normalise(reply: object, *, max_chars: int | None = DEFAULT_MAX_CHARS) -> To
         The result. `is_error` is True only where the reply is an MCP-style result that says so.
     """
     result = _result(reply)
-    return ToolResult(_cut(result.content or NO_CONTENT, max_chars), result.is_error, result.raw, result.data)
+    return ToolResult(cut(result.content or NO_CONTENT, max_chars), result.is_error, result.raw, result.data)
 
 
 def _result(reply: object) -> ToolResult:
@@ -169,8 +169,15 @@ def _encodable(text: str) -> str:
     return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def _cut(content: str, max_chars: int | None) -> str:
-    if max_chars is None or len(content) <= max_chars:
-        return content
-    notice = f"\n[cut: the full text has {len(content):,} characters]"
-    return (content[: max(0, max_chars - len(notice))] + notice)[:max_chars]
+def cut(text: str, max_chars: int | None, *, what: str = "text") -> str:
+    """The text, or its beginning with a notice of its full length, which counts towards the limit.
+
+    Args:
+        text: Any text.
+        max_chars: The most characters; None never cuts.
+        what: What the notice calls the text; default "text".
+    """
+    if max_chars is None or len(text) <= max_chars:
+        return text
+    notice = f"\n[cut: the full {what} has {len(text):,} characters]"
+    return (text[: max(0, max_chars - len(notice))] + notice)[:max_chars]

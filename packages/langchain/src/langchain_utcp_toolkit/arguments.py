@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, create_model, model_validator
 
 from utcp_bridge import BridgedTool
+from utcp_bridge.schema import folded, is_recursive
 
 
 class _Arguments(BaseModel):
@@ -41,24 +43,33 @@ def input_model(bridged: BridgedTool) -> type[BaseModel]:
 
 
 class _NoReference(dict[str, Any]):
-    """A dict in which `$ref` is the name of a property, or data."""
+    """A dict whose `$ref` LangChain leaves alone: a reference to keep, the name of a property, or data."""
 
     def __contains__(self, key: object) -> bool:
         return key != "$ref" and super().__contains__(key)
 
 
-def readable(schema: Any) -> Any:
+def readable(schema: dict[str, Any]) -> dict[str, Any]:
     """The same schema, safe from `convert_to_openai_tool`.
 
-    langchain-core 1.8.3 resolves every `$ref` that it meets, and raises at one that is none, which would cost an agent
-    all its tools. The references of a bridged tool are `#` and `#/$defs/...`; any other is no reference.
+    langchain-core 1.8.3 puts what a `$ref` names in its place and drops the definitions. Where a definition comes up
+    inside of itself it opens the schema, so there the reference is kept, to a place that stays. And it raises at a
+    `$ref` that is none, which would cost an agent all its tools.
     """
+    if is_recursive(schema):
+        shown: dict[str, Any] = _protected(folded(schema), lambda _: True)
+    else:
+        # The references of a bridged tool are `#` and `#/$defs/...`; any other is no reference.
+        shown = _protected(schema, lambda reference: not str(reference).startswith("#"))
+    return shown
+
+
+def _protected(schema: Any, keeps: Callable[[Any], bool]) -> Any:
     if isinstance(schema, list):
-        items = [readable(item) for item in schema]
+        items = [_protected(item, keeps) for item in schema]
         return items if any(map(operator.is_not, items, schema)) else schema
     if not isinstance(schema, dict):
         return schema
-    values = [readable(value) for value in schema.values()]
+    values = [_protected(value, keeps) for value in schema.values()]
     changed = dict(zip(schema, values, strict=True)) if any(map(operator.is_not, values, schema.values())) else schema
-    reference = schema.get("$ref", "#")
-    return changed if isinstance(reference, str) and reference.startswith("#") else _NoReference(changed)
+    return _NoReference(changed) if "$ref" in schema and keeps(schema["$ref"]) else changed

@@ -14,14 +14,10 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import StructuredTool, ToolException
-from langchain_core.tools import base as langchain_tools
 from pydantic import BaseModel, PrivateAttr
 
 from langchain_utcp_toolkit.arguments import input_model, readable
 from utcp_bridge import BridgedTool, ToolResult
-
-# langchain-core shows a dict as it is since 0.3.36; before, only a class can be shown.
-_SHOWS_DICTS = hasattr(langchain_tools, "ArgsSchema")
 
 
 class UTCPArtifact(TypedDict):
@@ -117,13 +113,14 @@ class UTCPTool(StructuredTool):
 
     @property
     def tool_call_schema(self) -> Any:
-        """The JSON Schema that models are shown, exactly `bridged.input_schema`; a class before langchain-core 0.3.36.
+        """The JSON Schema that models are shown: `bridged.input_schema`.
 
+        A recursive schema is shown without `$defs`, which LangChain would drop: its references lead to the first use.
         An `args_schema` that you set yourself is shown as LangChain shows it. The tool's own schema still judges.
         """
         if self._replaced:
             return super().tool_call_schema
-        return dict(self._readable_schema) if _SHOWS_DICTS else self._input_model
+        return dict(self._readable_schema)
 
     @property
     def args(self) -> dict[str, Any]:
@@ -136,8 +133,7 @@ class UTCPTool(StructuredTool):
 
     @cached_property
     def _readable_schema(self) -> dict[str, Any]:
-        schema: dict[str, Any] = readable(self._bridged.input_schema)
-        return schema
+        return readable(self._bridged.input_schema)
 
     @cached_property
     def _input_model(self) -> type[BaseModel]:
@@ -180,12 +176,6 @@ class UTCPTool(StructuredTool):
                 raise UTCPToolError(result)
             content = ToolMessage(content, artifact=artifact, tool_call_id=tool_call_id, name=self.name, status="error")
         return (content, artifact) if self.response_format == "content_and_artifact" else content
-
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> UTCPTool:
-        # An open connection is shared by copies, as it cannot be copied.
-        memo = {} if memo is None else memo
-        memo[id(self._bridged)] = self._bridged
-        return super().__deepcopy__(memo)
 
 
 def _functions(tool: BridgedTool) -> tuple[Callable[..., Any], Callable[..., Any]]:

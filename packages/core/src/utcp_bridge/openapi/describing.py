@@ -6,12 +6,13 @@ import html
 import re
 from typing import Any, Final
 
-from utcp_bridge.openapi.nodes import text
+from utcp_bridge.openapi.nodes import mapping, text
 from utcp_bridge.openapi.operations import Operation
 
 MAX_DESCRIPTION: Final = 1_000
 """The most characters of a tool's description; OpenAI refuses a function of more than 1,024."""
 
+_SHORT = 80
 _TAG = re.compile(
     r"</?(?:a|b|br|code|div|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|table|tbody|td|th|thead|tr|u|ul)\b[^<>]*>",
     re.IGNORECASE,
@@ -40,16 +41,11 @@ def argument_schema(schema: Any, description: Any, *, deprecated: bool = False, 
         about["description"] = plain(description)
     if deprecated:
         about["deprecated"] = True
-    if example is not None and not isinstance(example, (dict, list)) and mapping_without_examples(schema):
+    if example is not None and not isinstance(example, (dict, list)) and "examples" not in mapping(schema):
         about["examples"] = [example]
     if not about:
         return schema
     return {**schema, **about} if isinstance(schema, dict) else ({**about, "not": {}} if schema is False else about)
-
-
-def mapping_without_examples(schema: Any) -> bool:
-    """Whether a converted schema has no examples of its own."""
-    return not isinstance(schema, dict) or "examples" not in schema
 
 
 def plain(value: Any) -> str:
@@ -77,5 +73,6 @@ def _joined(parts: list[str]) -> str:
     joined = parts[0]
     for part in parts[1:]:
         ended = joined if joined.endswith((".", "!", "?", ":", "…")) else f"{joined}."
-        joined = f"{ended}{' ' if '\n' not in part and len(ended) < 80 else '\n\n'}{part}"
+        is_short = "\n" not in part and len(ended) < _SHORT
+        joined = ended + (" " if is_short else "\n\n") + part
     return joined

@@ -115,7 +115,9 @@ class Documents:
             named = self._by_bare_name(reference)
             if named is None:
                 self.wanted.add(address)
-                raise DanglingReferenceError(f"the reference {reference!r} leads to another document, which is not here")
+                raise DanglingReferenceError(
+                    f"the reference {reference!r} leads to another document, which is not here"
+                )
             return named
         document = self._documents[address]
         if isinstance(document, str):

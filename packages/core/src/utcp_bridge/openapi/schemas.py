@@ -107,6 +107,10 @@ class SchemaReader:
         value = self._schema(node.value, node.base, 0)
         return Schema(value, tuple(self._uses))
 
+    def hides(self, node: Node) -> bool:
+        """Whether a property is left out in this direction."""
+        return self._is_hidden(node.value, node.base)
+
     def definitions(self, names: Iterable[str]) -> dict[str, Any]:
         """The `$defs` that schemas using these names need; shared, so do not change it."""
         wanted = tuple(sorted(set(names)))
@@ -357,7 +361,9 @@ def _tag(discriminator: Any) -> str | None:
 def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
     """OpenAPI 3.0's `nullable: true`."""
     if any(keyword in schema for keyword in ("$ref", "allOf", "anyOf", "oneOf", "not")):
-        about = {key: schema[key] for key in ("title", "description", "default", "deprecated") if key in schema}
+        about: dict[str, Any] = {
+            key: schema[key] for key in ("title", "description", "default", "deprecated") if key in schema
+        }
         return {**about, "anyOf": [{key: schema[key] for key in schema if key not in about}, {"type": "null"}]}
     if isinstance(schema.get("type"), str):
         schema["type"] = [schema["type"], "null"]

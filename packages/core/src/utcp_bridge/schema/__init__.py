@@ -5,6 +5,8 @@ from __future__ import annotations
 from utcp_bridge.schema.arguments import ArgumentsSchema, arguments_schema
 from utcp_bridge.schema.budget import TrimmedSchema, size_of, trimmed
 from utcp_bridge.schema.bundle import SchemaProblem
+from utcp_bridge.schema.bundled import without_properties
+from utcp_bridge.schema.folded import folded, is_recursive
 from utcp_bridge.schema.model import model_from_schema, wire_arguments
 from utcp_bridge.schema.provider import Provider, ProviderSchema, export_schema, provider_schema
 from utcp_bridge.schema.refusal import ArgumentFault, InvalidArguments
@@ -19,9 +21,12 @@ __all__ = [
     "TrimmedSchema",
     "arguments_schema",
     "export_schema",
+    "folded",
+    "is_recursive",
     "model_from_schema",
     "provider_schema",
     "size_of",
     "trimmed",
     "wire_arguments",
+    "without_properties",
 ]

@@ -38,8 +38,8 @@ class PureEngine:
         """Compile a schema; raises `CannotCompileError`."""
         # Not checked against the metaschema: what is bundled fits it, and the check takes longer than all the rest.
         try:
-            translated = _translated(schema)
-        except (PatternError, RecursionError) as error:
+            translated = _translated(schema, ())
+        except RecursionError as error:
             raise CannotCompileError(str(error)) from None
         formats = jsonschema.Draft202012Validator.FORMAT_CHECKER if assert_formats else None
         return _PureValidator(_Draft202012(translated, format_checker=formats))
@@ -66,7 +66,7 @@ class _PureValidator:
             return [Violation((), _TOO_DEEP, True, instance)]
 
 
-def _translated(schema: Any) -> Any:
+def _translated(schema: Any, path: tuple[str | int, ...]) -> Any:
     """Write a schema as the library needs it.
 
     It takes the keys of `patternProperties` for Python's regular expressions, and loses the path of a value that
@@ -78,19 +78,28 @@ def _translated(schema: Any) -> Any:
         return schema
     result: dict[str, Any] = {}
     for keyword, value in schema.items():
+        here = (*path, keyword)
         if keyword == "pattern":
-            compiled(value)
-        if keyword == "patternProperties":
-            result[keyword] = {to_python(pattern): _translated(child) for pattern, child in value.items()}
-        elif keyword in SCHEMA_MAP_KEYWORDS or keyword == "$defs":
-            result[keyword] = {name: _translated(child) for name, child in value.items()}
+            _python_pattern(value, here)
+        if keyword in SCHEMA_MAP_KEYWORDS or keyword == "$defs":
+            result[keyword] = {name: _translated(child, (*here, name)) for name, child in value.items()}
         elif keyword in SCHEMA_LIST_KEYWORDS:
-            result[keyword] = [_translated(child) for child in value]
+            result[keyword] = [_translated(child, (*here, index)) for index, child in enumerate(value)]
         elif (keyword in SCHEMA_KEYWORDS or keyword == "items") and not (value is False and keyword in _NAMED):
-            result[keyword] = _translated(value)
+            result[keyword] = _translated(value, here)
         else:
             result[keyword] = value
+        if keyword == "patternProperties":
+            children = result[keyword].items()
+            result[keyword] = {_python_pattern(name, (*here, name)): child for name, child in children}
     return result
+
+
+def _python_pattern(pattern: str, path: tuple[str | int, ...]) -> str:
+    try:
+        return to_python(pattern)
+    except PatternError as error:
+        raise CannotCompileError(str(error), path) from None
 
 
 def _violations(errors: Iterable[ValidationError]) -> list[Violation]:

@@ -76,8 +76,7 @@ class Bundle:
 def bundle(schema: Any) -> Bundle:
     """Make a schema self-contained, in draft 2020-12."""
     made = _Bundler(Document(schema)).run()
-    for name in open_loops(made):
-        made.problems.append(SchemaProblem("", f"{name or 'the root'!r} refers to nothing but itself"))
+    made.problems += [SchemaProblem("", reason) for reason in open_loops(made)]
     soften(made)
     return made
 

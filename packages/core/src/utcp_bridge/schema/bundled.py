@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from utcp_bridge.schema.dialect import ANNOTATIONS, SCHEMA_KEYWORDS, SCHEMA_LIST_KEYWORDS, SCHEMA_MAP_KEYWORDS
@@ -53,3 +53,14 @@ def definition_name(reference: str) -> str:
 def is_annotation(keyword: str) -> bool:
     """Tell whether a keyword never refuses a value."""
     return keyword in ANNOTATIONS or keyword.startswith("x-")
+
+
+def without_properties(schema: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Give an object schema without these properties; they are not required either."""
+    if not schema["properties"].keys() & set(names):
+        return schema
+    properties = {name: child for name, child in schema["properties"].items() if name not in names}
+    shown = {**schema, "properties": properties}
+    if "required" in schema:
+        shown["required"] = [name for name in schema["required"] if name not in names]
+    return shown

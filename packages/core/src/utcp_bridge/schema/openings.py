@@ -14,6 +14,9 @@ from utcp_bridge.schema.bundled import definition_name, subschemas, walk
 if TYPE_CHECKING:
     from utcp_bridge.schema.bundle import Bundle
 
+MAX_CHAIN = 64
+"""The most references that may follow each other without taking a step into the value."""
+
 _IN_PLACE = ("allOf", "anyOf", "oneOf")
 _IN_PLACE_SINGLE = ("not", "if", "then", "else")
 
@@ -21,33 +24,52 @@ _IN_PLACE_SINGLE = ("not", "if", "then", "else")
 def open_loops(bundle: Bundle) -> list[str]:
     """Open references that make a schema say only that it is itself: no validator comes to an end there.
 
+    References to references are followed up to `MAX_CHAIN`; validators recurse, and end the process where they run
+    out of stack.
+
     Returns:
-        The names of the definitions that were referred to; empty for the root.
+        What is wrong with the references that were opened.
     """
-    opened: list[str] = []
-    done: set[str] = set()
+    reasons: list[str] = []
+    lengths: dict[str, int] = {}
     for start in ("", *bundle.definitions):
-        path: list[str] = []
+        path: set[str] = set()
         # A stack of its own, because a chain of references may be longer than Python can recurse.
-        stack = [(start, False)] if start not in done else []
+        stack = [(start, False)]
         while stack:
-            name, left = stack.pop()
-            if left:
-                done.add(path.pop())
-                continue
-            if name in done:
-                continue
-            path.append(name)
-            stack.append((name, True))
-            for holder in _in_place_references(bundle.definitions[name] if name else bundle.root):
-                target = definition_name(holder["$ref"])
-                if target in path:
-                    del holder["$ref"]
-                    bundle.opened[id(holder)] = holder
-                    opened.append(target)
-                elif target not in done:
-                    stack.append((target, False))
-    return opened
+            name, is_leaving = stack.pop()
+            holders = _in_place_references(bundle.definitions[name] if name else bundle.root)
+            if is_leaving:
+                path.discard(name)
+                lengths[name] = _measured(holders, lengths, bundle, reasons)
+            elif name not in lengths:
+                path.add(name)
+                stack.append((name, True))
+                for holder in list(holders):
+                    target = definition_name(holder["$ref"])
+                    if target in path:
+                        _open(holder, bundle)
+                        reasons.append(f"{target or 'the root'!r} refers to nothing but itself")
+                    elif target not in lengths:
+                        stack.append((target, False))
+    return reasons
+
+
+def _measured(holders: Iterator[dict[str, Any]], lengths: dict[str, int], bundle: Bundle, reasons: list[str]) -> int:
+    longest = 0
+    for holder in list(holders):
+        target = definition_name(holder["$ref"])
+        if lengths[target] >= MAX_CHAIN:
+            _open(holder, bundle)
+            reasons.append(f"{target or 'the root'!r} leads through more than {MAX_CHAIN} references")
+        else:
+            longest = max(longest, lengths[target])
+    return longest + 1
+
+
+def _open(holder: dict[str, Any], bundle: Bundle) -> None:
+    del holder["$ref"]
+    bundle.opened[id(holder)] = holder
 
 
 def soften(bundle: Bundle) -> None:

@@ -145,6 +145,8 @@ class _Teller:
                 )
             case "not":
                 return self._not(limit, came)
+            case "depth":
+                return "is nested too deeply to be judged"
             case "unevaluatedItems":
                 return f"has more items than allowed; {came}"
         return f"breaks the rule {keyword}; {came}"

@@ -30,7 +30,7 @@ class BodyRules:
     Attributes:
         upload_dir: The only folder that files are read from; None (default) allows none.
         file_fields: Fields of a multipart body that are files whatever their value looks like.
-        part_types: The content type of single parts of a multipart body.
+        part_types: The content type of single parts of a multipart body; JSON for a field of a urlencoded one.
         form_styles: The OpenAPI `style` of single fields of a urlencoded body.
     """
 
@@ -138,8 +138,15 @@ def _urlencoded(value: Any, rules: BodyRules) -> str:
     return "&".join(
         pair
         for name, item in value.items()
-        for pair in query_pairs(name, item, style=rules.form_styles.get(name), encode=_form_value)
+        for pair in query_pairs(
+            name, _form_field(name, item, rules), style=rules.form_styles.get(name), encode=_form_value
+        )
     )
+
+
+def _form_field(name: str, value: Any, rules: BodyRules) -> Any:
+    is_text = is_json(media_type(rules.part_types.get(name, ""))) and value is not None
+    return json_text(value) if is_text else value
 
 
 def _form_value(value: Any) -> str:

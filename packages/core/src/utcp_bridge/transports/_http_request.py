@@ -193,7 +193,7 @@ def _body_argument(
         return NO_BODY
     given = {wire: arguments[argument] for argument, wire in mapped.body_arguments.items() if argument in arguments}
     used.update(argument for argument in mapped.body_arguments if argument in arguments)
-    return given or NO_BODY
+    return given if given or mapped.body_required else NO_BODY
 
 
 def _place(
@@ -204,7 +204,7 @@ def _place(
     if parameter.json_content:
         value = json_text(value)
     if parameter.location == "header":
-        _set_header(headers, parameter.name, value, explode=bool(parameter.explode))
+        _set_header(headers, parameter.name, value, explode=bool(parameter.explode), style=parameter.style)
     elif parameter.location == "cookie":
         cookies.extend(_cookie_pairs(parameter, value))
     else:
@@ -213,12 +213,14 @@ def _place(
         query.extend(query_pairs(parameter.name, value, style=style, explode=parameter.explode, encode=encode))
 
 
-def _set_header(headers: CIMultiDict[str], name: str, value: Any, *, explode: bool = False) -> None:
+def _set_header(
+    headers: CIMultiDict[str], name: str, value: Any, *, explode: bool = False, style: str | None = None
+) -> None:
     if value is None:
         return
     if name.lower() in _CONNECTION_HEADERS or name.lower() == "host":
         raise RefusedRequestError(f"The header {name!r} belongs to the connection and cannot be an argument.")
-    text = simple(value, plain_text, explode=explode)
+    text = simple(value, plain_text, explode=explode, style=style)
     if _CONTROL.search(text):
         raise ToolArgumentsError(
             f"The argument {name!r} is sent as a header and must not hold CR/LF or control characters."

@@ -105,7 +105,7 @@ def _path_value(name: str, value: Any, parameter: HttpParameter | None) -> str:
     elif parameter.json_content:
         text = percent_encoded(json_text(value))
     else:
-        style = parameter.style if parameter.style in {"label", "matrix"} else "simple"
+        style = parameter.style if parameter.style not in {None, "form", "deepObject"} else "simple"
         text = path_text(value, style=style, explode=bool(parameter.explode), name=parameter.name)
     if not text:
         raise ToolArgumentsError(

@@ -11,13 +11,15 @@ from urllib.parse import quote
 from utcp_bridge.errors import ToolArgumentsError
 
 PathStyle = Literal["simple", "label", "matrix"]
-QueryStyle = Literal["form", "spaceDelimited", "pipeDelimited", "deepObject"]
+QueryStyle = Literal["form", "spaceDelimited", "pipeDelimited", "deepObject", "commaDelimited", "tabDelimited"]
+"""Styles of OpenAPI 3, `form` without explode by itself, and the one of Swagger 2.0 that OpenAPI 3 dropped."""
 
 _dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _UNRESERVED = re.compile(r"[A-Za-z0-9_.~-]*")  # RFC 3986, section 2.3
 _ESCAPE = re.compile("(%[0-9A-Fa-f]{2})")
 # Reserved characters (RFC 3986, section 2.2) that neither end a query nor divide its parameters.
 _RESERVED_IN_QUERY = ":/?@!$'()*,;"
+_DELIMITERS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
 _NAME_SAFE = "$@:!*'()/?,"  # so that `$top` reads as its documentation writes it
 
 
@@ -65,13 +67,21 @@ def reserved_kept(value: Any) -> str:
     )
 
 
-def simple(value: Any, encode: Callable[[Any], str], *, explode: bool = False) -> str:
-    """RFC 6570 simple form (section 3.2.2): `a,b` for a list, `k,v` or exploded `k=v` for an object; nulls left out."""
-    return ",".join(_members(value, encode, explode=explode))
+def simple(value: Any, encode: Callable[[Any], str], *, explode: bool = False, style: str | None = None) -> str:
+    """RFC 6570 simple form (section 3.2.2): `a,b` for a list, `k,v` or exploded `k=v` for an object; nulls left out.
+
+    A delimited style puts its delimiter, not encoded, in the comma's place.
+    """
+    return _DELIMITERS.get(style or "", ",").join(_members(value, encode, explode=explode))
 
 
-def path_text(value: Any, *, style: PathStyle = "simple", explode: bool = False, name: str = "") -> str:
-    """A path parameter in one of the styles of OpenAPI, which are RFC 6570's (sections 3.2.2, 3.2.5, 3.2.7)."""
+def path_text(value: Any, *, style: PathStyle | QueryStyle = "simple", explode: bool = False, name: str = "") -> str:
+    """A path parameter in one of the styles of OpenAPI, which are RFC 6570's (sections 3.2.2, 3.2.5, 3.2.7).
+
+    Swagger 2.0 has the delimited styles here, too.
+    """
+    if style in _DELIMITERS:
+        return percent_encoded(_DELIMITERS[style]).join(_members(value, percent_encoded))
     if style == "simple":
         return simple(value, percent_encoded, explode=explode)
     members = _members(value, percent_encoded, explode=explode)
@@ -156,7 +166,7 @@ def _members(value: Any, encode: Callable[[Any], str], *, explode: bool = False)
 
 
 def _delimiter(style: QueryStyle | None) -> str:
-    return {"spaceDelimited": "%20", "pipeDelimited": "%7C"}.get(style or "", ",")
+    return percent_encoded(_DELIMITERS[style]) if style in _DELIMITERS else ","
 
 
 def _is_unicode(text: str) -> bool:

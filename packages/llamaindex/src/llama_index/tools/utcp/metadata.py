@@ -15,7 +15,8 @@ from llama_index.core.tools import ToolMetadata
 from pydantic import BaseModel
 
 from utcp_bridge import BridgedTool
-from utcp_bridge.schema import model_from_schema
+from utcp_bridge.results import cut
+from utcp_bridge.schema import model_from_schema, without_properties
 
 _OPENAI_DESCRIPTION_LIMIT = 1024  # `ToolMetadata.to_openai_tool`
 
@@ -76,21 +77,9 @@ class UTCPToolMetadata(ToolMetadata):
         """
         tool = super().to_openai_tool(skip_length_check=True)
         if not skip_length_check:
-            tool["function"]["description"] = _cut(self.description)
+            description = cut(self.description, _OPENAI_DESCRIPTION_LIMIT, what="description")
+            tool["function"]["description"] = description
         return tool
 
     def _shown(self) -> dict[str, Any]:
-        schema = self._bridged.input_schema
-        if not self._hidden & schema["properties"].keys():
-            return schema
-        shown = {**schema, "properties": {k: v for k, v in schema["properties"].items() if k not in self._hidden}}
-        if "required" in schema:
-            shown["required"] = [name for name in schema["required"] if name not in self._hidden]
-        return shown
-
-
-def _cut(description: str) -> str:
-    if len(description) <= _OPENAI_DESCRIPTION_LIMIT:
-        return description
-    notice = f"\n[cut: the full description has {len(description):,} characters]"
-    return description[: _OPENAI_DESCRIPTION_LIMIT - len(notice)] + notice
+        return without_properties(self._bridged.input_schema, self._hidden)

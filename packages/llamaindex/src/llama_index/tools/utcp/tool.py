@@ -7,7 +7,6 @@ the arguments travel as one dict to the bridge, and its result becomes the outpu
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -92,8 +91,7 @@ class UTCPTool(FunctionTool):
             function.__doc__ = f"{self.metadata.description}\n\nJSON Schema of the arguments: {schema}"
         return function
 
-    def __call__(self, /, *args: Any, **arguments: Any) -> ToolOutput:
-        """Call the tool; see `call`."""
+    def __call__(self, /, *args: Any, **arguments: Any) -> ToolOutput:  # noqa: D102 - see `call`
         return self.call(*args, **arguments)
 
     def call(self, /, *args: Any, **arguments: Any) -> ToolOutput:
@@ -139,13 +137,6 @@ class UTCPTool(FunctionTool):
             raw_output=result,
             is_error=result.is_error,
         )
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> UTCPTool:
-        # An open connection is shared by copies, as it cannot be copied.
-        memo[id(self._bridged)] = self._bridged
-        twin = copy.copy(self)
-        vars(twin).update(copy.deepcopy(vars(self), memo))
-        return twin
 
 
 def _functions(

@@ -1,0 +1,84 @@
+"""Media types: which of several is the best to send, and what kind of body each of them is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Final
+
+JSON: Final = "application/json"
+FORM: Final = "application/x-www-form-urlencoded"
+MULTIPART: Final = "multipart/form-data"
+BINARY: Final = "application/octet-stream"
+
+_LINES = frozenset({"application/jsonl", "application/ndjson", "application/x-jsonlines", "application/x-ndjson"})
+_TEXT = frozenset({"application/graphql", "application/sql", "application/javascript"})
+
+
+def kind_of(content_type: str) -> str:
+    """`application/json` of `Application/JSON; charset=utf-8`."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+def is_json(kind: str) -> bool:
+    """Whether a media type is JSON (RFC 6839), the unregistered spellings included."""
+    return kind.endswith(("/json", "+json")) or kind in {"application/x-json", "text/x-json"}
+
+
+def is_json_lines(kind: str) -> bool:
+    """Whether a media type is one JSON value on each line."""
+    return kind in _LINES
+
+
+def is_xml(kind: str) -> bool:
+    """Whether a media type is XML (RFC 7303)."""
+    return kind.endswith(("/xml", "+xml"))
+
+
+def is_text(kind: str) -> bool:
+    """Whether a body of this type is a text, and not a file."""
+    return kind.startswith("text/") or is_xml(kind) or kind.endswith("yaml") or kind in _TEXT
+
+
+def best(content_types: Sequence[str], preferred: Sequence[str] = ()) -> str:
+    """The content type to use: the first one that a preference matches, else the one that says values best.
+
+    Args:
+        content_types: As the document writes them, at least one.
+        preferred: Globs of media types, the most wanted first; default none.
+    """
+    for glob in preferred:
+        for content_type in content_types:
+            if fnmatchcase(kind_of(content_type), glob.lower()) or content_type.lower() == glob.lower():
+                return content_type
+    return min(content_types, key=_rank)
+
+
+def concrete(content_type: str, *, is_string: bool) -> str:
+    """A content type that can be sent, for one that may be a range such as `*/*`."""
+    kind = kind_of(content_type)
+    if "*" not in kind:
+        return content_type.strip()
+    if kind in {"*/*", "application/*", "*"}:
+        return BINARY if is_string else JSON
+    return {"text/*": "text/plain", "multipart/*": MULTIPART}.get(kind, BINARY)
+
+
+def _rank(content_type: str) -> int:
+    kind = kind_of(content_type)
+    if kind == JSON:
+        return 0
+    if kind in {"*/*", "application/*"}:
+        return 1
+    if is_json(kind):
+        # A list of patch operations (RFC 6902) is harder to write than the members that change (RFC 7396).
+        return 4 if kind == "application/json-patch+json" else 2 if kind == "application/merge-patch+json" else 3
+    if kind == FORM:
+        return 5
+    if kind.startswith("multipart/"):
+        return 6 if kind == MULTIPART else 7
+    if kind in _LINES or kind == "text/plain":
+        return 8
+    if is_xml(kind):
+        return 10
+    return 9 if is_text(kind) else 11 if kind == BINARY else 12
