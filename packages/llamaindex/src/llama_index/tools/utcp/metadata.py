@@ -39,11 +39,11 @@ class UTCPToolMetadata(ToolMetadata):
     def __init__(
         self,
         bridged: BridgedTool,
-        *,
         name: str | None = None,
         description: str | None = None,
         return_direct: bool = False,
         fn_schema: type[BaseModel] | None = None,
+        *,
         hidden: Collection[str] = (),
     ) -> None:
         self._fn_schema: type[BaseModel] | None = None

@@ -60,14 +60,7 @@ class UTCPTool(FunctionTool):
         partial_params: Mapping[str, Any] | None = None,
     ) -> None:
         partial = dict(partial_params or {})
-        metadata = UTCPToolMetadata(
-            bridged,
-            name=name,
-            description=description,
-            return_direct=return_direct,
-            fn_schema=fn_schema,
-            hidden=partial,
-        )
+        metadata = UTCPToolMetadata(bridged, name, description, return_direct, fn_schema, hidden=partial)
         fn, async_fn = _functions(bridged, metadata.get_name(), partial)
         super().__init__(fn, metadata, async_fn, callback, async_callback, partial)
         self._bridged = bridged
@@ -139,9 +132,7 @@ class UTCPTool(FunctionTool):
         )
 
 
-def _functions(
-    tool: BridgedTool, name: str, partial: Mapping[str, Any]
-) -> tuple[Callable[..., str], Callable[..., Any]]:
+def _functions(tool: BridgedTool, name: str, partial: Mapping[str, Any]) -> tuple[Callable[..., Any], ...]:
     """The functions that callers find who take a LlamaIndex tool apart; both return the content."""
 
     def call(**arguments: Any) -> str:
