@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 
 from utcp_bridge.errors import ConfigError
 from utcp_bridge.options import (
-    DEFAULT_MAX_NAME_LENGTH,
-    SMALLEST_MAX_NAME_LENGTH,
     Limit,
     Options,
     OptionsDict,
@@ -34,6 +32,8 @@ ACCEPTED: dict[str, list[tuple[Any, Any]]] = {
     "max_chars": [(1, 1), (None, None), ({"m.*": None, "m.t": 10}, {"m.*": None, "m.t": 10})],
     "max_name_length": [(16, 16), (128, 128)],
     "repair": [(True, True), (False, False)],
+    "provider": [("openai", "openai"), ("gemini", "gemini"), (None, None)],
+    "max_schema_bytes": [(200, 200), (None, None)],
     "allow_http_hosts": [("192.168.1.*", ("192.168.1.*",)), (["a.local", "b:81"], ("a.local", "b:81"))],
     "trust_env": [(True, True)],
     "max_reply_bytes": [(1, 1)],
@@ -53,6 +53,8 @@ REFUSED: dict[str, list[Any]] = {
     "max_chars": [0, -1, 1.5, True, "40000", math.inf, {"m": 0}, {"m": "1"}, {1: 1}, [1]],
     "max_name_length": [15, 0, 64.0, True, "64", None],
     "repair": [1, "yes", None],
+    "provider": ["OpenAI", "mistral", 1, True],
+    "max_schema_bytes": [0, 199, 1.5, True, "16000"],
     "allow_http_hosts": [3, [""], None],
     "trust_env": [1, "yes", None],
     "max_reply_bytes": [0, 1.5, True, None],

@@ -19,6 +19,7 @@ DEFAULT_TIMEOUT = 30.0
 DEFAULT_MAX_CHARS = 40_000
 DEFAULT_MAX_NAME_LENGTH = 64
 SMALLEST_MAX_NAME_LENGTH = 16
+DEFAULT_MAX_SCHEMA_BYTES = 16_000
 DEFAULT_MAX_REPLY_BYTES = 16 * 1024 * 1024
 
 LONGEST_TIMEOUT = 1_000_000_000.0
@@ -43,6 +44,8 @@ class OptionsDict(TypedDict, total=False):
     max_chars: int | Mapping[str, int | None] | None
     max_name_length: int
     repair: bool
+    provider: Literal["openai", "openai-strict", "anthropic", "gemini"] | None
+    max_schema_bytes: int | None
     allow_http_hosts: str | Iterable[str]
     trust_env: bool
     max_reply_bytes: int
@@ -89,6 +92,10 @@ class Options:
         max_name_length: The most characters of a shown name, at least 16; default 64.
         repair: Whether to put right what models get wrong in arguments without loss, such as `"5"` for an
             integer; default true.
+        provider: Whose documented limits the shown schemas keep to: `"openai"`, `"openai-strict"`, `"anthropic"`,
+            `"gemini"`; default None, no provider's. The tool's own schema judges all the same.
+        max_schema_bytes: The most bytes of a tool's shown schema, as compact JSON; what matters least is left out
+            first. Default 16,000; None never leaves anything out.
         allow_http_hosts: Globs of hosts, or `host:port`, that may be spoken to over plain HTTP besides this
             machine, such as `"homeassistant.local"`; default none.
         trust_env: Whether `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are followed; default false.
@@ -108,6 +115,8 @@ class Options:
     max_chars: int | Mapping[str, int | None] | None = DEFAULT_MAX_CHARS
     max_name_length: int = DEFAULT_MAX_NAME_LENGTH
     repair: bool = True
+    provider: Literal["openai", "openai-strict", "anthropic", "gemini"] | None = None
+    max_schema_bytes: int | None = DEFAULT_MAX_SCHEMA_BYTES
     allow_http_hosts: tuple[str, ...] = ()
     trust_env: bool = False
     max_reply_bytes: int = DEFAULT_MAX_REPLY_BYTES
@@ -272,13 +281,17 @@ def _true_or_false(key: str, value: Any) -> bool:
     return value
 
 
-def _one_of(*choices: str) -> Callable[[str, Any], str]:
-    def check(key: str, value: Any) -> str:
-        if not isinstance(value, str) or value not in choices:
+def _one_of(*choices: str | None) -> Callable[[str, Any], str | None]:
+    def check(key: str, value: Any) -> str | None:
+        if not isinstance(value, str | None) or value not in choices:
             raise _refused(key, value, " or ".join(repr(choice) for choice in choices))
         return value
 
     return check
+
+
+def _schema_byte_count(key: str, value: Any) -> int | None:
+    return None if value is None else _whole_number(key, value, 200, "bytes, or None for no limit")
 
 
 def _byte_count(key: str, value: Any) -> int:
@@ -311,6 +324,8 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "max_chars": _characters_by_name,
     "max_name_length": _name_length,
     "repair": _true_or_false,
+    "provider": _one_of("openai", "openai-strict", "anthropic", "gemini", None),
+    "max_schema_bytes": _schema_byte_count,
     "allow_http_hosts": _texts,
     "trust_env": _true_or_false,
     "max_reply_bytes": _byte_count,

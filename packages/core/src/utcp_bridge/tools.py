@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
+from utcp_bridge.options import Options
 from utcp_bridge.results import ToolResult
-from utcp_bridge.schema import ArgumentsSchema, arguments_schema, model_from_schema
+from utcp_bridge.schema import ShownArguments, arguments_schema, model_from_schema, standalone
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -45,23 +46,38 @@ class BridgedTool:
     read_only: bool
     destructive: bool
     _inputs: Any = field(repr=False)
-    _repair: bool = field(repr=False)
+    _options: Options = field(repr=False, compare=False)
     _toolset: Toolset = field(repr=False, compare=False)
 
     @cached_property
-    def arguments(self) -> ArgumentsSchema:
-        """The judge of the tool's arguments."""
-        return arguments_schema(self._inputs)
+    def arguments(self) -> ShownArguments:
+        """The arguments as models are shown them, which also judges what models give."""
+        return ShownArguments(arguments_schema(self._inputs), self._options.provider, self._options.max_schema_bytes)
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        """The self-contained JSON Schema of the arguments, with `type: object` and `properties`; do not change it."""
-        return self.arguments.shown
+        """The self-contained JSON Schema of the arguments, with `type: object` and `properties`; do not change it.
+
+        It is the author's own, but for what the options `max_schema_bytes` and `provider` make it leave out.
+        """
+        return self.arguments.schema
+
+    @cached_property
+    def standalone_schema(self) -> dict[str, Any]:
+        """`input_schema` without `$defs`, for readers that lose them; recursion leads to the place of first use."""
+        return standalone(self.input_schema, self._options.max_schema_bytes)
+
+    @property
+    def schema_problems(self) -> tuple[str, ...]:
+        """What of the author's schema could not be read, or was left out to keep to `max_schema_bytes`."""
+        unread = [f"{at.pointer or '/'}: {at.reason}" for at in arguments_schema(self._inputs).problems]
+        left_out = ", ".join(self.arguments.left_out)
+        return (*unread, f"left out to keep to max_schema_bytes: {left_out}") if left_out else tuple(unread)
 
     @cached_property
     def args_model(self) -> type[BaseModel]:
         """A Pydantic model whose verdict is the schema's; `wire_arguments` gives back what goes on the wire."""
-        return model_from_schema(self.name, self._inputs, repair=self._repair)
+        return model_from_schema(self.name, self._inputs, repair=self._options.repair)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """The tool itself: it cannot change, and the connection that it calls through is shared by copies."""
@@ -78,7 +94,7 @@ class BridgedTool:
         return await self._toolset.acall(self.utcp_name, arguments, timeout=timeout)
 
 
-def bridged(tool: DiscoveredTool, name: str, *, repair: bool, toolset: Toolset) -> BridgedTool:
+def bridged(tool: DiscoveredTool, name: str, *, options: Options, toolset: Toolset) -> BridgedTool:
     """The tool as agents see it, from the tool as its manual describes it."""
     return BridgedTool(
         name=name,
@@ -91,7 +107,7 @@ def bridged(tool: DiscoveredTool, name: str, *, repair: bool, toolset: Toolset) 
         read_only=is_read_only(tool),
         destructive=(tool.http_method or "").upper() == "DELETE",
         _inputs=tool.inputs,
-        _repair=repair,
+        _options=options,
         _toolset=toolset,
     )
 

@@ -320,7 +320,7 @@ class Toolset:
         if found.tools and not selected:
             logger.warning("None of the %d UTCP tools passes the filters of the options.", len(found.tools))
         self._catalog = Catalog.of(
-            bridged(tool, names[tool.utcp_name], repair=self._options.repair, toolset=self) for tool in selected
+            bridged(tool, names[tool.utcp_name], options=self._options, toolset=self) for tool in selected
         )
         self._report = found.report
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, create_model, model_validator
 
 from utcp_bridge import BridgedTool
-from utcp_bridge.schema import folded, is_recursive
+from utcp_bridge.schema import is_recursive
 
 
 class _Arguments(BaseModel):
@@ -49,27 +48,24 @@ class _NoReference(dict[str, Any]):
         return key != "$ref" and super().__contains__(key)
 
 
-def readable(schema: dict[str, Any]) -> dict[str, Any]:
-    """The same schema, safe from `convert_to_openai_tool`.
+def readable(tool: BridgedTool) -> dict[str, Any]:
+    """The schema of a tool, safe from `convert_to_openai_tool`.
 
-    langchain-core 1.8.3 puts what a `$ref` names in its place and drops the definitions. Where a definition comes up
-    inside of itself it opens the schema, so there the reference is kept, to a place that stays. And it raises at a
-    `$ref` that is none, which would cost an agent all its tools.
+    langchain-core 1.8.3 puts what a `$ref` names in its place, without end, and drops the definitions; where one comes
+    up inside of itself it opens the schema. So definitions are in their places here already, and the references that
+    stay are kept from it. It also raises at a `$ref` that is none, which would cost an agent all its tools.
     """
-    if is_recursive(schema):
-        shown: dict[str, Any] = _protected(folded(schema), lambda _: True)
-    else:
-        # The references of a bridged tool are `#` and `#/$defs/...`; any other is no reference.
-        shown = _protected(schema, lambda reference: not str(reference).startswith("#"))
+    whole = tool.input_schema
+    shown: dict[str, Any] = _protected(tool.standalone_schema if "$defs" in whole or is_recursive(whole) else whole)
     return shown
 
 
-def _protected(schema: Any, keeps: Callable[[Any], bool]) -> Any:
+def _protected(schema: Any) -> Any:
     if isinstance(schema, list):
-        items = [_protected(item, keeps) for item in schema]
+        items = [_protected(item) for item in schema]
         return items if any(map(operator.is_not, items, schema)) else schema
     if not isinstance(schema, dict):
         return schema
-    values = [_protected(value, keeps) for value in schema.values()]
+    values = [_protected(value) for value in schema.values()]
     changed = dict(zip(schema, values, strict=True)) if any(map(operator.is_not, values, schema.values())) else schema
-    return _NoReference(changed) if "$ref" in schema and keeps(schema["$ref"]) else changed
+    return _NoReference(changed) if "$ref" in schema else changed

@@ -115,7 +115,7 @@ class UTCPTool(StructuredTool):
     def tool_call_schema(self) -> Any:
         """The JSON Schema that models are shown: `bridged.input_schema`.
 
-        A recursive schema is shown without `$defs`, which LangChain would drop: its references lead to the first use.
+        One with `$defs`, which LangChain would drop, is `bridged.standalone_schema`.
         An `args_schema` that you set yourself is shown as LangChain shows it. The tool's own schema still judges.
         """
         if self._replaced:
@@ -133,7 +133,7 @@ class UTCPTool(StructuredTool):
 
     @cached_property
     def _readable_schema(self) -> dict[str, Any]:
-        return readable(self._bridged.input_schema)
+        return readable(self._bridged)
 
     @cached_property
     def _input_model(self) -> type[BaseModel]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ovos_plugin_manager.templates.agent_tools import AgentTool, ToolArguments, ToolBox
 from ovos_utils.log import LOG
 
-from utcp_bridge.loading import LoadingToolset
 from ovos_utcp_toolbox.tools import AdapterToolOutput, UTCPTool
 from utcp_bridge.errors import BridgeError, ConfigError
+from utcp_bridge.loading import LoadingToolset
 from utcp_bridge.options import split_options
 
 if TYPE_CHECKING:

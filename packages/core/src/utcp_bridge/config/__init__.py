@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 from utcp_bridge.config._client_settings import CLIENT_KEYS, client_settings
 from utcp_bridge.config._documents import YAML_SUFFIXES, plain_copy, read_document, shape_of
 from utcp_bridge.config._entries import Entry, assign_names, entries_of, translate
-from utcp_bridge.config.legacy import FILE_MANUAL_PROTOCOLS, looks_like_template, translated_variable_loader
 from utcp_bridge.config._notice import translation_notice
+from utcp_bridge.config.legacy import FILE_MANUAL_PROTOCOLS, looks_like_template, translated_variable_loader
 from utcp_bridge.errors import ConfigError
 
 logger = logging.getLogger(__name__)

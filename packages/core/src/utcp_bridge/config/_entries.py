@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from utcp_bridge.config._documents import plain_copy, shape_of
-from utcp_bridge.config.legacy import looks_like_template, manual_call_template_from_provider
 from utcp_bridge.config._manual_names import manual_names, utcp_manual_name
+from utcp_bridge.config.legacy import looks_like_template, manual_call_template_from_provider
 from utcp_bridge.errors import ConfigError
 
 EXAMPLE = '{"name": "weather", "call_template_type": "http", "url": "https://example.com/utcp"}'

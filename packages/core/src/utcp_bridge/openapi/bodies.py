@@ -110,7 +110,7 @@ class BodyReader:
         kind = media.kind_of(content_type)
         arguments.template["content_type"] = content_type
         required = body.fields.get("required") is True
-        is_object = kind == media.FORM or kind.startswith("multipart/") or media.is_json(kind)
+        is_object = kind == media.FORM or kind.startswith("multipart/") or (self._flatten and media.is_json(kind))
         view = object_view(self._documents, schema) if is_object and isinstance(schema.value, Mapping) else ObjectView()
         files = self._files(view, described) if kind.startswith("multipart/") else []
         if not media.is_json(kind):

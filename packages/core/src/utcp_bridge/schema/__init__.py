@@ -6,10 +6,11 @@ from utcp_bridge.schema.arguments import ArgumentsSchema, arguments_schema
 from utcp_bridge.schema.budget import TrimmedSchema, size_of, trimmed
 from utcp_bridge.schema.bundle import SchemaProblem
 from utcp_bridge.schema.bundled import without_properties
-from utcp_bridge.schema.folded import folded, is_recursive
+from utcp_bridge.schema.folded import folded, is_recursive, standalone
 from utcp_bridge.schema.model import model_from_schema, wire_arguments
 from utcp_bridge.schema.provider import Provider, ProviderSchema, export_schema, provider_schema
 from utcp_bridge.schema.refusal import ArgumentFault, InvalidArguments
+from utcp_bridge.schema.showing import ShownArguments
 
 __all__ = [
     "ArgumentFault",
@@ -18,6 +19,7 @@ __all__ = [
     "Provider",
     "ProviderSchema",
     "SchemaProblem",
+    "ShownArguments",
     "TrimmedSchema",
     "arguments_schema",
     "export_schema",
@@ -26,6 +28,7 @@ __all__ = [
     "model_from_schema",
     "provider_schema",
     "size_of",
+    "standalone",
     "trimmed",
     "wire_arguments",
     "without_properties",

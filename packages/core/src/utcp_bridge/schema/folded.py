@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
-from utcp_bridge.schema.bundled import DEFINITION_REF, ROOT_REF, definition_name, is_annotation, walk
+from utcp_bridge.schema.budget import trimmed
+from utcp_bridge.schema.bundled import (
+    DEFINITION_REF,
+    ROOT_REF,
+    definition_name,
+    is_annotation,
+    walk,
+    with_subschemas,
+)
 from utcp_bridge.schema.dialect import SCHEMA_KEYWORDS, SCHEMA_LIST_KEYWORDS, SCHEMA_MAP_KEYWORDS
 from utcp_bridge.schema.document import escape
 
-_SAFE_IN_FRAGMENT = "/?:@!$&'()*+,;=-._~"  # RFC 3986, section 3.5
+MAX_WRITTEN = 5_000
+"""The most subschemas that folding may write; what comes after is opened, because folding can grow without end."""
+
+_SAFE_IN_FRAGMENT = "?:@!$&'()*+,;=-._~"  # RFC 3986, section 3.5
 
 
 def is_recursive(schema: dict[str, Any]) -> bool:
@@ -43,14 +54,48 @@ def folded(schema: dict[str, Any]) -> dict[str, Any]:
     return written
 
 
+def standalone(schema: dict[str, Any], max_bytes: int | None) -> dict[str, Any]:
+    """Fold a bundled schema and keep it within a budget; what a budget cuts away is referred to no more.
+
+    Args:
+        schema: An arguments schema as it is shown.
+        max_bytes: The most bytes, as `trimmed` counts them; None never trims.
+    """
+    root = trimmed(folded(schema), max_bytes).schema
+
+    def mended(part: Any) -> Any:
+        if not isinstance(part, dict):
+            return part
+        kept = with_subschemas(part, mended)
+        if "$ref" in kept and not _leads_somewhere(kept["$ref"], root):
+            del kept["$ref"]
+        return kept
+
+    result: dict[str, Any] = mended(root)
+    return result
+
+
+def _leads_somewhere(reference: str, root: Any) -> bool:
+    place = root
+    for token in reference.split("/")[1:]:
+        key = unquote(token).replace("~1", "/").replace("~0", "~")
+        if isinstance(place, list):
+            place = place[int(key)] if key.isdigit() and int(key) < len(place) else None
+        else:
+            place = place.get(key) if isinstance(place, dict) else None
+    return place is not None
+
+
 class _Folder:
     def __init__(self, definitions: dict[str, Any]) -> None:
         self._definitions = definitions
+        self._written = 0
 
     def write(self, schema: Any, here: str, entered: dict[str, str]) -> Any:
         """Write a subschema at a place, inside of the definitions whose own places are given."""
         if not isinstance(schema, dict):
             return schema
+        self._written += 1
         reference = schema.get("$ref")
         own = {keyword: self._value(keyword, value, here, entered) for keyword, value in schema.items()}
         if reference is None:
@@ -61,7 +106,11 @@ class _Folder:
         # Beside a keyword that judges, the definition needs a place of its own, which a cycle can point to.
         alone = all(is_annotation(keyword) for keyword in own)
         place = here if alone else f"{here}/allOf/{len(own.get('allOf', ()))}"
-        target = self.write(self._definitions[definition_name(reference)], place, {**entered, reference: place})
+        target = self._definitions[definition_name(reference)]
+        if self._written <= MAX_WRITTEN:
+            target = self.write(target, place, {**entered, reference: place})
+        elif isinstance(target, dict):
+            target = {keyword: target[keyword] for keyword in ("type", "description") if keyword in target}
         if alone and isinstance(target, dict):
             return {**target, **own}
         return {**own, "allOf": [*own.get("allOf", ()), target]} if own else target
@@ -86,4 +135,4 @@ def _is_local(reference: Any) -> bool:
 
 
 def _token(name: str) -> str:
-    return quote(escape(name), safe=_SAFE_IN_FRAGMENT.replace("/", ""))
+    return quote(escape(name), safe=_SAFE_IN_FRAGMENT)

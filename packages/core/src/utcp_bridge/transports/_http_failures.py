@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import ssl
 
 import aiohttp
@@ -34,7 +33,7 @@ def _sentence(error: Exception, server: str, host: str) -> str:
         return f"The tool's URL, on {host!r}, is not one that can be asked over HTTP."
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return f"The certificate of {server} was not accepted: {_certificate_reason(error.certificate_error)}."
-    if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, socket.gaierror):
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
         return f"The host {host!r} was not found; check its name and the network."
     if isinstance(error, (aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError)):
         return f"The proxy for {server} could not be used; check HTTP_PROXY and HTTPS_PROXY."

@@ -73,7 +73,7 @@ class OwnedClient(Client):
         """See `Client.close`."""
         await self._without_secrets(self._ours.close)
 
-    def discard(self) -> None:
+    def discard(self) -> None:  # noqa: D102 - see `Client`
         self._ours.discard()
 
     async def _fetched(self, template: ManualTemplate) -> FetchedManual:

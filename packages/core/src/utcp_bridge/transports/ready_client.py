@@ -41,7 +41,7 @@ class ReadyClient(Client):
         """Nothing: the client belongs to its user."""
 
     def discard(self) -> None:
-        return None
+        """Nothing, likewise."""
 
     async def _fetched(self, template: ManualTemplate) -> FetchedManual:
         self._learn_secrets(template.template, template.name)

@@ -139,6 +139,12 @@ def _full_name(manual: str, tool: str) -> str:
     return tool if tool.startswith(f"{manual}.") else f"{manual}.{tool}"
 
 
+def _require_object(inputs: dict[str, Any] | bool) -> None:
+    kind = inputs.get("type", "object") if isinstance(inputs, dict) else "object" if inputs else "nothing"
+    if kind != "object" and not (isinstance(kind, list) and "object" in kind):
+        raise ValueError(f"its 'inputs' take {kind!r}, and the arguments of a tool are always an object")
+
+
 def _require_allowed(kind: str, allowed: Sequence[str]) -> None:
     if kind not in allowed:
         key = ", ".join(f'"{protocol}"' for protocol in (*allowed, kind))
