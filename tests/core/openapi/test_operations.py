@@ -92,10 +92,10 @@ def test_keys_that_yaml_reads_as_numbers_and_truth_values_are_texts() -> None:
     ("broken", "words"),
     [
         (5, "no object"),
-        ({"parameters": [{"$ref": "#/components/parameters/Gone"}]}, "'Gone'"),
+        ({"parameters": [{"$ref": "#/components/parameters/Gone"}]}, "Gone'"),
         ({"parameters": [{"schema": {}}]}, "'name'"),
         ({"parameters": [{"name": "a", "in": "nowhere"}]}, "'nowhere'"),
-        ({"requestBody": {"$ref": "#/components/requestBodies/Gone"}}, "'Gone'"),
+        ({"requestBody": {"$ref": "#/components/requestBodies/Gone"}}, "Gone'"),
         ({"security": [{"unknown": []}]}, "'unknown'"),
         ({"servers": [{"url": "wss://api.example.com"}]}, "wss"),
         ({"$ref": "#/paths/~1bad/get"}, "circle"),

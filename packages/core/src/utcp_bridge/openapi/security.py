@@ -40,9 +40,7 @@ class Credentials:
     @property
     def places(self) -> frozenset[tuple[str, str]]:
         """Location and lower-case name of what they fill."""
-        return frozenset(
-            (auth["location"], auth["var_name"].lower()) for auth in self.auths if auth["auth_type"] == "api_key"
-        )
+        return frozenset(place for place in map(_place, self.auths) if place is not None)
 
 
 class Security:
@@ -174,10 +172,14 @@ def _fits(auth: Auth, auth_tools: Auth, kind: str) -> bool:
         return False
     if auth["auth_type"] != "api_key":
         return True
-    return bool(
-        auth["var_name"].lower() == str(auth_tools.get("var_name", "X-Api-Key")).lower()
-        and auth["location"] == auth_tools.get("location", "header")
-    )
+    return _place(auth) == _place(auth_tools)
+
+
+def _place(auth: Auth) -> tuple[str, str] | None:
+    """Location and lower-case name of a key, with UTCP's defaults; None for other credentials."""
+    if auth.get("auth_type") != "api_key":
+        return None
+    return str(auth.get("location", "header")), str(auth.get("var_name", "X-Api-Key")).lower()
 
 
 def _variable_names(schemes: Sequence[str]) -> dict[str, str]:

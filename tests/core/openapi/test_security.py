@@ -1,0 +1,226 @@
+"""Credentials: which an operation asks for, under which variables, and where they go."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from tests.support.http_server import http_server
+from tests.support.openapi import api, converted, described, operation, parameter, tool_of
+from utcp_bridge import Toolset
+
+SCHEMES: dict[str, Any] = {
+    "headerKey": {"type": "apiKey", "name": "X-Key", "in": "header"},
+    "query_key": {"type": "apiKey", "name": "key", "in": "query"},
+    "Cookie Key": {"type": "apiKey", "name": "session", "in": "cookie"},
+    "basic": {"type": "http", "scheme": "Basic"},
+    "bearerAuth": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
+    "token": {"type": "http", "scheme": "Token"},
+    "login": {"type": "oauth2", "flows": {"authorizationCode": {"tokenUrl": "https://t", "authorizationUrl": "https://a", "scopes": {}}}},
+    "machine": {"type": "oauth2", "flows": {"implicit": {}, "clientCredentials": {"tokenUrl": "/token", "scopes": {"r": "", "w": ""}}}},
+    "oidc": {"type": "openIdConnect", "openIdConnectUrl": "https://id.example.com"},
+    "tls": {"type": "mutualTLS"},
+    "odd": {"type": "odd"},
+}
+
+
+def secured(*alternatives: dict[str, list[str]], **more: Any) -> dict[str, Any]:
+    components = {"components": {"securitySchemes": SCHEMES}}
+    return described(operation(security=list(alternatives)), "3.1.0", **components, **more)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "variables", "header", "value"),
+    [
+        ("headerKey", ["HEADER_KEY"], "X-Key", "s1"),
+        ("Cookie Key", ["COOKIE_KEY"], "Cookie", "session=s1"),
+        ("bearerAuth", ["BEARER_AUTH"], "Authorization", "Bearer s1"),
+        ("token", ["TOKEN"], "Authorization", "Token s1"),
+        ("login", ["LOGIN"], "Authorization", "Bearer s1"),
+        ("oidc", ["OIDC"], "Authorization", "Bearer s1"),
+        (
+            "basic",
+            ["BASIC_USERNAME", "BASIC_PASSWORD"],
+            "Authorization",
+            "Basic " + base64.b64encode(b"s1:s2").decode(),
+        ),
+    ],
+)
+async def test_each_scheme_by_its_name(scheme: str, variables: list[str], header: str, value: str) -> None:
+    document = secured({scheme: []})
+    assert tool_of(document).variables == tuple(variables)
+    given = {f"api_{name}": f"s{number}" for number, name in enumerate(variables, 1)}
+    async with api(document, variables=given) as served:
+        assert (await served.sent()).headers[header] == value
+
+
+async def test_a_key_in_the_query() -> None:
+    async with api(secured({"query_key": []}), variables={"api_QUERY_KEY": "a&b"}) as served:
+        assert (await served.sent()).target == "/op?key=a%26b"
+
+
+async def test_client_credentials_of_oauth2() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        if request.path == "/token":
+            form = await request.post()
+            assert (form["client_id"], form["client_secret"], form["scope"]) == ("me", "hush", "r")
+            return web.json_response({"access_token": "t1", "expires_in": 60})
+        return web.json_response({})
+
+    async with http_server(answer) as server:
+        document = secured({"machine": ["r"]}, servers=[{"url": server.url}])
+        manual = {"name": "api", "call_template_type": "text", "content": document}
+        variables = {"api_MACHINE_CLIENT_ID": "me", "api_MACHINE_CLIENT_SECRET": "hush"}
+        async with await Toolset.aopen({"manual_call_templates": [manual], "variables": variables}) as toolset:
+            result = await toolset.acall("api.op")
+            assert not result.is_error, result.content
+            assert server.last.headers["Authorization"] == "Bearer t1"
+
+
+async def test_schemes_that_are_needed_together() -> None:
+    document = secured({"headerKey": [], "bearerAuth": [], "query_key": []})
+    variables = {"api_HEADER_KEY": "h", "api_BEARER_AUTH": "b", "api_QUERY_KEY": "q"}
+    async with api(document, variables=variables) as served:
+        received = await served.sent()
+        assert (received.headers["X-Key"], received.headers["Authorization"], received.target) == (
+            "h",
+            "Bearer b",
+            "/op?key=q",
+        )
+
+
+@pytest.mark.parametrize(
+    ("alternatives", "defined", "variables"),
+    [
+        ([{"headerKey": []}, {"basic": []}], [], ("HEADER_KEY",)),
+        ([{"headerKey": []}, {"bearerAuth": []}], ["BEARER_AUTH"], ("BEARER_AUTH",)),
+        ([{"headerKey": []}, {"basic": []}], ["BASIC_USERNAME"], ("HEADER_KEY",)),
+        ([{"headerKey": []}, {}], [], ()),
+        ([{}, {"headerKey": []}], ["HEADER_KEY"], ("HEADER_KEY",)),
+        ([{"odd": []}, {"headerKey": []}], [], ("HEADER_KEY",)),
+        ([{"unknown": []}, {}], [], ()),
+        ([{"tls": []}], [], ()),
+        ([], [], ()),
+    ],
+)
+def test_of_alternatives_the_one_is_taken_that_can_be_used(
+    alternatives: list[dict[str, list[str]]], defined: list[str], variables: tuple[str, ...]
+) -> None:
+    assert tool_of(secured(*alternatives), defined=lambda name: name in defined).variables == variables
+
+
+def test_an_operation_without_security_has_the_documents_and_an_empty_one_none() -> None:
+    paths = {**operation(), **operation(path="/open", operationId="open", security=[])}
+    document = described(paths, components={"securitySchemes": SCHEMES}, security=[{"headerKey": []}])
+    conversion = converted(document)
+    assert {tool.name: tool.variables for tool in conversion.tools} == {"op": ("HEADER_KEY",), "open": ()}
+    assert conversion.variables == {"HEADER_KEY": ("op",)}
+
+
+async def test_public_operations_get_no_credentials() -> None:
+    paths = {**operation(), **operation(path="/open", operationId="open", security=[])}
+    document = described(paths, components={"securitySchemes": SCHEMES}, security=[{"headerKey": []}])
+    auth = {"auth_type": "api_key", "api_key": "k", "var_name": "X-Key", "location": "header"}
+    async with api(document, auth_tools=auth) as served:
+        assert (await served.sent()).headers["X-Key"] == "k"
+        assert "X-Key" not in (await served.sent(name="api.open")).headers
+
+
+@pytest.mark.parametrize(
+    ("scheme", "auth_tools", "fits"),
+    [
+        ("headerKey", {"auth_type": "api_key", "api_key": "k", "var_name": "x-key", "location": "header"}, True),
+        ("headerKey", {"auth_type": "api_key", "api_key": "k", "var_name": "Other", "location": "header"}, False),
+        ("headerKey", {"auth_type": "api_key", "api_key": "k", "var_name": "X-Key", "location": "query"}, False),
+        ("headerKey", {"auth_type": "basic", "username": "u", "password": "p"}, False),
+        ("basic", {"auth_type": "basic", "username": "u", "password": "p"}, True),
+        ("bearerAuth", {"auth_type": "api_key", "api_key": "Bearer k", "var_name": "Authorization"}, True),
+        ("login", {"auth_type": "oauth2", "token_url": "https://t", "client_id": "i", "client_secret": "s"}, True),
+        ("machine", {"auth_type": "oauth2", "token_url": "https://t", "client_id": "i", "client_secret": "s"}, True),
+    ],
+)
+def test_auth_tools_stand_for_a_scheme_that_they_fit(scheme: str, auth_tools: dict[str, Any], fits: bool) -> None:
+    tool = tool_of(secured({scheme: []}), auth_tools=auth_tools)
+    assert (tool.template["auth"] == auth_tools) is fits
+    assert (tool.variables == ()) is fits
+
+
+def test_the_alternative_that_auth_tools_fit_is_taken_and_what_else_it_needs_stays() -> None:
+    auth_tools = {"auth_type": "basic", "username": "u", "password": "p"}
+    tool = tool_of(secured({"bearerAuth": []}, {"basic": [], "query_key": []}), auth_tools=auth_tools)
+    assert (tool.template["auth"], tool.variables) == (auth_tools, ("QUERY_KEY",))
+    assert [auth["var_name"] for auth in tool.template["more_auth"]] == ["key"]
+
+
+async def test_variables_without_a_value_are_reported_with_the_tools_that_need_them() -> None:
+    paths = {**operation(), **operation(path="/two", operationId="two")}
+    document = described(paths, components={"securitySchemes": SCHEMES}, security=[{"headerKey": []}])
+    async with api(document) as served:
+        (missing,) = served.toolset.report.manuals[0].missing_variables
+        assert (missing.key, missing.tools) == ("api_HEADER_KEY", ("api.op", "api.two"))
+        assert "api_HEADER_KEY" in await served.refused()
+
+
+async def test_a_parameter_that_a_scheme_fills_is_no_argument() -> None:
+    paths = operation(parameter("x-key", "header", required=True), parameter("q"), security=[{"headerKey": []}])
+    document = described(paths, components={"securitySchemes": SCHEMES})
+    async with api(document, variables={"api_HEADER_KEY": "k"}) as served:
+        assert list(served.toolset.find("api.op").input_schema["properties"]) == ["q"]
+        assert (await served.sent({"q": "a"})).headers["X-Key"] == "k"
+
+
+@pytest.mark.parametrize(
+    ("definition", "auth"),
+    [
+        ({"type": "basic"}, {"auth_type": "basic", "username": "${MY_KEY_USERNAME}", "password": "${MY_KEY_PASSWORD}"}),
+        (
+            {"type": "apiKey", "name": "k", "in": "query"},
+            {"auth_type": "api_key", "api_key": "${MY_KEY}", "var_name": "k", "location": "query"},
+        ),
+        (
+            {"type": "oauth2", "flow": "application", "tokenUrl": "https://t/x", "scopes": {"a": ""}},
+            {
+                "auth_type": "oauth2",
+                "token_url": "https://t/x",
+                "client_id": "${MY_KEY_CLIENT_ID}",
+                "client_secret": "${MY_KEY_CLIENT_SECRET}",
+                "scope": None,
+            },
+        ),
+        (
+            {"type": "oauth2", "flow": "implicit", "authorizationUrl": "https://a", "scopes": {}},
+            {"auth_type": "api_key", "api_key": "Bearer ${MY_KEY}", "var_name": "Authorization", "location": "header"},
+        ),
+    ],
+)
+def test_security_of_swagger_2(definition: dict[str, Any], auth: dict[str, Any]) -> None:
+    document = described(operation(security=[{"my-key": []}]), "2.0", securityDefinitions={"my-key": definition})
+    assert tool_of(document).template["auth"] == auth
+
+
+def test_variables_of_schemes_with_like_names_differ() -> None:
+    key = {"type": "apiKey", "name": "k", "in": "header"}
+    schemes = {"my key": key, "myKey": key, "my_key": key, "2fa": key, "密": key}
+    paths = {f"/{number}": {"get": {"responses": {}, "security": [{name: []}]}} for number, name in enumerate(schemes)}
+    conversion = converted(described(paths, components={"securitySchemes": schemes}))
+    assert len(conversion.variables) == len(schemes)
+    assert all(name.isidentifier() and name.isascii() for name in conversion.variables)
+
+
+async def test_credentials_do_not_follow_a_redirect_to_another_origin() -> None:
+    async with http_server() as other:
+
+        async def answer(request: web.Request) -> web.Response:
+            return web.Response(status=307, headers={"Location": f"{other.url}/elsewhere"})
+
+        async with http_server(answer) as server:
+            document = secured({"headerKey": [], "Cookie Key": [], "bearerAuth": []}, servers=[{"url": server.url}])
+            manual = {"name": "api", "call_template_type": "text", "content": document}
+            variables = {"api_HEADER_KEY": "secret1", "api_COOKIE_KEY": "secret2", "api_BEARER_AUTH": "secret3"}
+            async with await Toolset.aopen({"manual_call_templates": [manual], "variables": variables}) as toolset:
+                await toolset.acall("api.op")
+            assert "secret1" in str(server.last.headers)
+            assert "secret" not in str(other.last.headers)

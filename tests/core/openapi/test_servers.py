@@ -1,0 +1,122 @@
+"""Where operations are called: servers of every level, their variables, and the address that the user gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.http_server import http_server
+from tests.support.openapi import api, converted, described, operation, tool_of
+from utcp_bridge.openapi import OpenApiError, tools_from_openapi
+
+SPEC_URL = "https://api.example.com/specs/v1/openapi.json"
+
+
+def url_of(document: dict[str, Any], **options: Any) -> str:
+    return str(tool_of(document, **{"url": SPEC_URL, **options}).template["url"])
+
+
+@pytest.mark.parametrize(
+    ("servers", "url"),
+    [
+        (None, "https://api.example.com/op"),
+        ([], "https://api.example.com/op"),
+        ([{"url": "https://other.example.com/base/"}], "https://other.example.com/base/op"),
+        ([{"url": "/api"}], "https://api.example.com/api/op"),
+        ([{"url": "api"}], "https://api.example.com/specs/v1/api/op"),
+        ([{"url": "../v2"}], "https://api.example.com/specs/v2/op"),
+        ([{"url": "//other.example.com/x"}], "https://other.example.com/x/op"),
+        ([{"url": ""}], "https://api.example.com/op"),
+        ([{"url": "wss://a.example.com"}, {"url": "https://b.example.com"}], "https://b.example.com/op"),
+        ([{"url": "http://localhost:8080"}, {"url": "https://b.example.com"}], "https://b.example.com/op"),
+    ],
+)
+def test_servers_of_openapi_3(servers: Any, url: str) -> None:
+    assert url_of(described(operation(), **({} if servers is None else {"servers": servers}))) == url
+
+
+def test_the_nearest_server_counts() -> None:
+    paths = {**operation(servers=[{"url": "https://op.example.com"}]), **operation(path="/two", operationId="two")}
+    paths["/two"]["servers"] = [{"url": "https://path.example.com"}]
+    paths["/three"] = {"get": {"operationId": "three", "responses": {}}}
+    document = described(paths, servers=[{"url": "https://root.example.com"}])
+    assert [tool.template["url"] for tool in converted(document).tools] == [
+        "https://op.example.com/op",
+        "https://path.example.com/two",
+        "https://root.example.com/three",
+    ]
+
+
+VARIABLES: dict[str, Any] = {
+    "url": "https://{name}.example.com:{port}/{base}",
+    "variables": {"name": {"default": "demo"}, "port": {"default": 443}, "base": {"default": "v2", "enum": ["v1", "v2"]}},
+}
+
+
+@pytest.mark.parametrize(
+    ("values", "url"),
+    [
+        ({}, "https://demo.example.com:443/v2/op"),
+        ({"name": "mine", "base": "v1"}, "https://mine.example.com:443/v1/op"),
+        ({"other": "x"}, "https://demo.example.com:443/v2/op"),
+    ],
+)
+def test_server_variables(values: dict[str, str], url: str) -> None:
+    assert url_of(described(operation(), servers=[VARIABLES]), server_variables=values) == url
+
+
+async def test_a_server_variable_without_a_default_is_an_argument() -> None:
+    servers = [{"url": "/{tenant}/{op}", "variables": {"tenant": {"enum": ["a", "b"], "description": "Whose."}}}]
+    async with api(described(operation(), servers=servers)) as served:
+        schema = served.toolset.find("api.op").input_schema
+        assert schema["properties"]["tenant"] == {"type": "string", "description": "Whose.", "enum": ["a", "b"]}
+        assert (await served.sent({"tenant": "a", "op": "x/y"})).target == "/a/x%2Fy/op"
+        assert "tenant" in await served.refused({"tenant": "c", "op": "x"})
+
+
+@pytest.mark.parametrize(
+    ("fields", "url"),
+    [
+        ({"host": "h.example.com", "basePath": "/v1/", "schemes": ["http", "https"]}, "https://h.example.com/v1/op"),
+        ({"host": "h.example.com", "schemes": ["http"]}, "http://h.example.com/op"),
+        ({"host": "h.example.com:8443"}, "https://h.example.com:8443/op"),
+        ({"basePath": "v1"}, "https://api.example.com/v1/op"),
+        ({"basePath": "/"}, "https://api.example.com/op"),
+        ({}, "https://api.example.com/op"),
+        ({"host": "https://h.example.com/"}, "https://h.example.com/op"),
+    ],
+)
+def test_servers_of_swagger_2(fields: dict[str, Any], url: str) -> None:
+    assert url_of(described(operation(), "2.0", **fields)) == url
+
+
+def test_the_schemes_of_an_operation_count_before_those_of_the_document() -> None:
+    document = described(operation(schemes=["http"]), "2.0", host="h.example.com", schemes=["https"])
+    assert url_of(document) == "http://h.example.com/op"
+
+
+@pytest.mark.parametrize("version", ["2.0", "3.1.0"])
+def test_base_url_replaces_every_server(version: str) -> None:
+    document = described(operation(servers=[{"url": "https://op.example.com"}]), version, host="h.example.com")
+    assert url_of(document, base_url="https://mine.example.com/x/") == "https://mine.example.com/x/op"
+
+
+@pytest.mark.parametrize("more", [{}, {"servers": [{"url": "/v1"}]}])
+@pytest.mark.parametrize("url", ["", "file:///specs/openapi.json"])
+def test_a_document_without_any_server_asks_for_one(url: str, more: dict[str, Any]) -> None:
+    with pytest.raises(OpenApiError, match="base_url"):
+        tools_from_openapi(described(operation(), **more), url=url)
+
+
+async def test_base_url_in_a_manual_wins_over_what_the_document_names() -> None:
+    document = described(operation(), servers=[{"url": "https://api.example.com"}])
+    async with http_server() as other, api(document, base_url=f"{other.url}/mine") as served:
+        result = await served.toolset.acall("api.op")
+        assert not result.is_error
+        assert other.last.target == "/mine/op"
+
+
+def test_the_own_address_of_an_openapi_3_2_document() -> None:
+    document = described(operation(), "3.2.0", **{"$self": "https://real.example.com/x/openapi"}, servers=[{"url": "api"}])
+    assert url_of(document) == "https://real.example.com/x/api/op"

@@ -1,0 +1,192 @@
+"""Descriptions in several files: what beside the main document is read, and what never is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from aiohttp import web
+
+from tests.support.http_server import http_server, replying
+from tests.support.openapi import dangling_references, described, operation
+from utcp_bridge import Toolset
+from utcp_bridge.openapi import fetch_siblings, refused, tools_from_openapi
+
+FILES: dict[str, Any] = {
+    "openapi.yaml": described(
+        {
+            "/pets": {"$ref": "resources/pets.yaml"},
+            "/one": {"get": {"$ref": "./resources/ops.yaml#/one"}},
+        },
+        "3.0.3",
+        servers=[{"url": "http://127.0.0.1:9/api"}],
+        components={"schemas": {"Local": {"type": "integer"}}},
+    ),
+    "resources/pets.yaml": {
+        "post": {
+            "operationId": "add",
+            "parameters": [{"$ref": "../shared/parameters.yaml#/limit"}],
+            "requestBody": {"content": {"application/json": {"schema": {"$ref": "models/pet.yaml"}}}},
+            "responses": {"200": {"$ref": "../shared/responses.yaml#/ok"}},
+        }
+    },
+    "resources/ops.yaml": {"one": {"operationId": "one", "responses": {"200": {"$ref": "../shared/responses.yaml#/ok"}}}},
+    "resources/models/pet.yaml": {
+        "type": "object",
+        "properties": {
+            "mother": {"$ref": "pet.yaml"},
+            "owner": {"$ref": "owner.json#/definitions/Owner"},
+            "local": {"$ref": "../../openapi.yaml#/components/schemas/Local"},
+        },
+    },
+    "resources/models/owner.json": {"definitions": {"Owner": {"properties": {"name": {"$ref": "#/definitions/Name"}}}, "Name": {"type": "string"}}},
+    "shared/parameters.yaml": {"limit": {"name": "limit", "in": "query", "schema": {"type": "integer"}}},
+    "shared/responses.yaml": {"ok": {"description": "", "content": {"application/json": {"schema": {"$ref": "../resources/models/pet.yaml"}}}}},
+}
+
+
+def text_of(name: str) -> str:
+    return json.dumps(FILES[name]) if name.endswith(".json") else yaml.safe_dump(FILES[name], sort_keys=False)
+
+
+async def opened(manual: dict[str, Any]) -> Toolset:
+    return await Toolset.aopen({"manual_call_templates": [{"name": "m", **manual}]})
+
+
+def check_tools(toolset: Toolset) -> None:
+    assert toolset.report.ok, str(toolset.report)
+    assert not toolset.report.manuals[0].skipped
+    assert sorted(tool.utcp_name for tool in toolset.tools.values()) == ["m.add", "m.one"]
+    tool = toolset.find("m.add")
+    assert list(tool.input_schema["properties"]) == ["limit", "body"]
+    assert set(tool.input_schema["$defs"]) == {"pet", "Owner", "Name", "Local"}
+    assert not dangling_references(tool.input_schema)
+    assert not dangling_references(tool.output_schema)
+
+
+async def test_files_of_one_folder(tmp_path: Path) -> None:
+    for name in FILES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text_of(name))
+    async with await opened({"call_template_type": "file", "file_path": str(tmp_path / "openapi.yaml")}) as toolset:
+        check_tools(toolset)
+
+
+async def test_documents_of_one_origin_each_fetched_once_and_with_the_manuals_credentials() -> None:
+    asked: list[tuple[str, str | None]] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append((request.path, request.headers.get("X-Key")))
+        return web.Response(text=text_of(request.path.removeprefix("/specs/")))
+
+    auth = {"auth_type": "api_key", "api_key": "k", "var_name": "X-Key", "location": "header"}
+    async with http_server(answer) as server:
+        manual = {"call_template_type": "http", "url": f"{server.url}/specs/openapi.yaml", "auth": auth}
+        async with await opened(manual) as toolset:
+            check_tools(toolset)
+    assert sorted(asked) == sorted((f"/specs/{name}", "k") for name in FILES)
+
+
+async def test_no_other_origin_is_asked() -> None:
+    async with http_server() as other:
+        for reference in (f"{other.url}/x.json", f"//127.0.0.1:{other.port}/x.json", "file:///etc/hostname"):
+            document = described({"/bad": {"$ref": reference}, **operation()})
+            async with (
+                http_server(replying(document)) as main,
+                await opened({"call_template_type": "http", "url": f"{main.url}/openapi.json"}) as toolset,
+            ):
+                assert [tool.utcp_name for tool in toolset.tools.values()] == ["m.op"]
+                (skipped,) = toolset.report.manuals[0].skipped
+                assert "origin" in skipped.reason
+        assert other.received == []
+
+
+async def test_a_redirect_to_another_origin_is_not_used() -> None:
+    async with http_server() as other:
+        document = described({"/bad": {"$ref": "away.json"}, **operation()})
+
+        async def answer(request: web.Request) -> web.Response:
+            if request.path == "/away.json":
+                return web.Response(status=302, headers={"Location": f"{other.url}/x.json"})
+            return web.json_response(document)
+
+        async with (
+            http_server(answer) as main,
+            await opened({"call_template_type": "http", "url": f"{main.url}/openapi.json"}) as toolset,
+        ):
+            (skipped,) = toolset.report.manuals[0].skipped
+            assert "origin" in skipped.reason
+
+
+@pytest.mark.parametrize("reference", ["../secret.json", "link.json", "https://127.0.0.1:9/x.json", "gone.json", "broken.json"])
+async def test_no_file_outside_of_the_folder_is_read(tmp_path: Path, reference: str) -> None:
+    folder = tmp_path / "specs"
+    folder.mkdir()
+    secret = {"get": {"operationId": "leaked", "responses": {}, "description": "secret"}}
+    (tmp_path / "secret.json").write_text(json.dumps(secret))
+    (folder / "link.json").symlink_to(tmp_path / "secret.json")
+    (folder / "broken.json").write_text("{")
+    document = described({"/bad": {"$ref": reference}, **operation()}, servers=[{"url": "https://api.example.com"}])
+    (folder / "openapi.json").write_text(json.dumps(document))
+    async with await opened({"call_template_type": "file", "file_path": str(folder / "openapi.json")}) as toolset:
+        assert [tool.utcp_name for tool in toolset.tools.values()] == ["m.op"]
+        (skipped,) = toolset.report.manuals[0].skipped
+        assert (skipped.name, reference in skipped.reason) == ("/bad", True)
+
+
+async def test_a_text_has_nothing_beside_it() -> None:
+    document = described({"/bad": {"$ref": "x.json"}, **operation()}, servers=[{"url": "https://api.example.com"}])
+    async with await opened({"call_template_type": "text", "content": document}) as toolset:
+        (skipped,) = toolset.report.manuals[0].skipped
+        assert "without an address" in skipped.reason
+
+
+@pytest.mark.parametrize(
+    ("url", "address", "allowed"),
+    [
+        ("https://a.example/x/openapi.json", "https://a.example/y.json", True),
+        ("https://a.example/openapi.json", "https://a.example:443/y.json", True),
+        ("https://a.example/openapi.json", "http://a.example/y.json", False),
+        ("https://a.example/openapi.json", "https://a.example:8443/y.json", False),
+        ("https://a.example/openapi.json", "https://b.example/y.json", False),
+        ("https://a.example/openapi.json", "https://a.example.evil/y.json", False),
+        ("https://a.example/openapi.json", "https://a.example@evil.example/y.json", False),
+        ("https://a.example/openapi.json", "https://a.example:x/y.json", False),
+        ("file:///specs/openapi.json", "file:///specs/sub/y.json", True),
+        ("file:///specs/openapi.json", "file:///specs/../y.json", False),
+        ("file:///specs/openapi.json", "file:///specs/%2e%2e/y.json", False),
+        ("file:///specs/openapi.json", "file://host/specs/y.json", False),
+        ("", "https://a.example/y.json", False),
+    ],
+)
+def test_what_may_stand_beside_a_document(url: str, address: str, allowed: bool) -> None:
+    assert (refused(address, url) is None) is allowed
+
+
+async def test_there_is_an_end_to_how_many_documents_are_fetched() -> None:
+    asked: list[str] = []
+
+    async def endless(address: str) -> Any:
+        asked.append(address)
+        return {"$ref": f"{len(asked)}x.json", "also": {"$ref": f"{len(asked)}y.json"}}
+
+    found = await fetch_siblings({"https://a.example/0.json"}, "https://a.example/openapi.json", endless, max_siblings=50)
+    assert len(asked) <= 50
+    assert any(isinstance(document, str) and "more than 50" in document for document in found.values())
+
+
+async def test_a_document_that_cannot_be_had_costs_only_what_needs_it() -> None:
+    async def failing(address: str) -> Any:
+        raise OSError("no such thing")
+
+    document = described({"/bad": {"$ref": "x.json"}, **operation()})
+    url = "https://a.example/openapi.json"
+    wanted = tools_from_openapi(document, url=url).wanted
+    siblings = await fetch_siblings(wanted, url, failing)
+    conversion = tools_from_openapi(document, url=url, siblings=siblings)
+    assert conversion.wanted == frozenset()
+    assert [tool.name for tool in conversion.tools] == ["op"]
+    assert "no such thing" in conversion.skipped[0].reason
