@@ -26,7 +26,8 @@ def _names(tools: list[Any]) -> list[str]:
 
 
 def test_the_public_names_are_these() -> None:
-    assert sorted(llama_index.tools.utcp.__all__) == ["UTCPTool", "UTCPToolMetadata", "UTCPToolSpec"]
+    names = ["UTCPTool", "UTCPToolChunk", "UTCPToolMetadata", "UTCPToolSpec"]
+    assert sorted(llama_index.tools.utcp.__all__) == names
 
 
 def test_a_source_gives_function_tools_sorted_by_name() -> None:

@@ -67,9 +67,12 @@ def replying(body: bytes | str | dict[str, Any] | list[Any], *, status: int = 20
 
 @asynccontextmanager
 async def http_server(
-    answer: Answer | None = None, *, tls: ssl.SSLContext | None = None, keep_alive: float = 60.0
+    answer: Answer | None = None, *, tls: ssl.SSLContext | None = None, keep_alive: float = 60.0, notices: bool = False
 ) -> AsyncIterator[HttpServer]:
-    """Serve every path with `answer`, which is `{}` by default; idle connections are kept `keep_alive` seconds."""
+    """Serve every path with `answer`, which is `{}` by default; idle connections are kept `keep_alive` seconds.
+
+    With `notices`, an answer is cancelled when its client closes the connection.
+    """
     server = HttpServer()
     reply = answer or replying({})
 
@@ -82,7 +85,9 @@ async def http_server(
 
     app = web.Application(client_max_size=64 * 1024 * 1024)
     app.router.add_route("*", "/{path:.*}", handle)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, keepalive_timeout=keep_alive)
+    runner = web.AppRunner(
+        app, access_log=None, shutdown_timeout=0.1, keepalive_timeout=keep_alive, handler_cancellation=notices
+    )
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls).start()

@@ -22,7 +22,7 @@ DOCUMENT_PATH = "/specs/openapi.json"
 METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace", "query"})
 
 
-def described(paths: Mapping[str, Any], version: str = "3.0.3", **more: Any) -> dict[str, Any]:
+def described(paths: Mapping[str, Any], version: str = "3.0.3", /, **more: Any) -> dict[str, Any]:
     """A document with these paths; everything else a document must have is added."""
     kind = "swagger" if version.startswith("2") else "openapi"
     return {kind: version, "info": {"title": "Test", "version": "1"}, "paths": paths, **more}
@@ -36,7 +36,9 @@ def operation(*parameters: Mapping[str, Any], method: str = "get", path: str = "
     return {path: {method: own}}
 
 
-def parameter(name: str, location: str = "query", kind: str | dict[str, Any] = "string", **fields: Any) -> dict[str, Any]:
+def parameter(
+    name: str, location: str = "query", kind: str | dict[str, Any] = "string", **fields: Any
+) -> dict[str, Any]:
     """A parameter of OpenAPI 3; `kind` is its type or its schema."""
     return {"name": name, "in": location, "schema": {"type": kind} if isinstance(kind, str) else kind, **fields}
 

@@ -20,7 +20,7 @@ MULTIPART = "multipart/form-data"
 PET: dict[str, Any] = {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}}
 
 
-def posting(schema: Any, kind: str = "application/json", **fields: Any) -> dict[str, Any]:
+def posting(schema: Any, kind: str = "application/json", /, **fields: Any) -> dict[str, Any]:
     """Paths with one POST of this body."""
     return operation(method="post", requestBody=json_body(schema, kind, **fields))
 
@@ -29,7 +29,7 @@ def parts_of(received: Received) -> list[tuple[str | None, str | None, str, byte
     """Name, file name, type and content of each part."""
     head = f"Content-Type: {received.headers['Content-Type']}\r\n\r\n".encode()
     message = BytesParser(policy=HTTP).parsebytes(head + received.body)
-    found = []
+    found: list[tuple[str | None, str | None, str, bytes]] = []
     for part in message.iter_parts():
         assert isinstance(part, EmailMessage)
         name = part.get_param("name", header="content-disposition")
@@ -44,7 +44,13 @@ def parts_of(received: Received) -> list[tuple[str | None, str | None, str, byte
 
 @pytest.mark.parametrize(
     "kind",
-    ["application/json", "application/json; charset=utf-8", "application/vnd.api+json", "application/merge-patch+json", "text/json"],
+    [
+        "application/json",
+        "application/json; charset=utf-8",
+        "application/vnd.api+json",
+        "application/merge-patch+json",
+        "text/json",
+    ],
 )
 async def test_json_of_every_spelling(kind: str) -> None:
     async with api(described(posting(PET, kind))) as served:
@@ -175,7 +181,12 @@ async def test_multipart_with_files() -> None:
         assert "id" not in tool.input_schema["properties"]["body"]["properties"]
         assert tool.input_schema["properties"]["body"]["properties"]["file"]["description"] == "The picture."
         picture = base64.b64encode(b"\x89PNG").decode()
-        body = {"file": {"base64": picture, "filename": "a.png"}, "more": ["one", "two"], "title": "é", "pet": {"age": 1}}
+        body = {
+            "file": {"base64": picture, "filename": "a.png"},
+            "more": ["one", "two"],
+            "title": "é",
+            "pet": {"age": 1},
+        }
         parts = parts_of(await served.sent({"body": body}))
         assert parts == [
             ("file", "a.png", "image/png", b"\x89PNG"),
@@ -211,7 +222,9 @@ def test_which_parts_are_files(schema: dict[str, Any], encoding: dict[str, Any],
 # -- text and binary
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "text/csv", "application/xml", "application/yaml", "text/plain; charset=utf-8"])
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "text/csv", "application/xml", "application/yaml", "text/plain; charset=utf-8"]
+)
 async def test_a_text_is_sent_as_it_is(kind: str) -> None:
     async with api(described(posting({"type": "string"}, kind))) as served:
         received = await served.sent({"body": "<a>é</a>"})
@@ -219,7 +232,11 @@ async def test_a_text_is_sent_as_it_is(kind: str) -> None:
 
 
 def test_xml_is_a_text_whose_content_is_described() -> None:
-    tool = tool_of(described(posting({"$ref": "#/components/schemas/Pet"}, "application/xml"), components={"schemas": {"Pet": PET}}))
+    tool = tool_of(
+        described(
+            posting({"$ref": "#/components/schemas/Pet"}, "application/xml"), components={"schemas": {"Pet": PET}}
+        )
+    )
     assert tool.inputs["properties"]["body"] == {
         "type": "string",
         "contentMediaType": "application/xml",
@@ -250,7 +267,13 @@ async def test_a_sequence_of_openapi_3_2() -> None:
     [(None, "application/json"), (["application/xml", "application/vnd.a+json"], "application/vnd.a+json")],
 )
 async def test_the_body_of_swagger_2(consumes: list[str] | None, content_type: str) -> None:
-    field = {"name": "pet", "in": "body", "schema": {"$ref": "#/definitions/Pet"}, "required": True, "description": "A pet."}
+    field = {
+        "name": "pet",
+        "in": "body",
+        "schema": {"$ref": "#/definitions/Pet"},
+        "required": True,
+        "description": "A pet.",
+    }
     more = {} if consumes is None else {"consumes": consumes}
     async with api(described(operation(field, method="post"), "2.0", definitions={"Pet": PET}, **more)) as served:
         assert served.toolset.find("api.op").input_schema["properties"]["body"]["description"] == "A pet."
@@ -259,7 +282,7 @@ async def test_the_body_of_swagger_2(consumes: list[str] | None, content_type: s
 
 
 async def test_form_data_of_swagger_2() -> None:
-    fields = [
+    fields: list[dict[str, Any]] = [
         {"name": "a", "in": "formData", "type": "string", "required": True},
         {"name": "b", "in": "formData", "type": "array", "items": {"type": "integer"}},
         {"name": "c", "in": "formData", "type": "array", "items": {"type": "string"}, "collectionFormat": "multi"},
@@ -294,9 +317,17 @@ def flat(document: dict[str, Any]) -> Any:
 
 async def test_flattened_properties_are_arguments_of_their_own() -> None:
     schema = {
-        "allOf": [{"$ref": "#/components/schemas/Pet"}, {"properties": {"id": {"type": "integer"}}, "required": ["name"]}]
+        "allOf": [
+            {"$ref": "#/components/schemas/Pet"},
+            {"properties": {"id": {"type": "integer"}}, "required": ["name"]},
+        ]
     }
-    paths = operation({"name": "id", "in": "path", "schema": {}}, method="put", path="/op/{id}", requestBody=json_body(schema, required=True))
+    paths = operation(
+        {"name": "id", "in": "path", "schema": {}},
+        method="put",
+        path="/op/{id}",
+        requestBody=json_body(schema, required=True),
+    )
     document = described(paths, components={"schemas": {"Pet": PET}})
     async with api(document, openapi={"flatten_body": True}) as served:
         received = await served.sent({"id": "p", "name": "n", "body_id": 5})

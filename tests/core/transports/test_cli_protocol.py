@@ -498,7 +498,7 @@ async def test_a_document_that_is_no_manual_is_told_apart_from_no_document() -> 
         ({"text": "a b; $(id)", "n": 5}, "<--text><a b; $(id)><--n><5>"),
         ({"loud": True, "quiet": False}, "<--loud>"),
         ({"file": ["x", "y z"], "none": None}, "<--file><x><--file><y z>"),
-        ({"it's": 'say "hi"\n'}, "<--it's><say \"hi\"\n>"),
+        ({"it's": 'say "hi"\n'}, '<--it\'s><say "hi"\n>'),
     ],
 )
 async def test_a_tool_of_utcp_0_gets_its_arguments_as_flags(arguments: dict[str, Any], words: str) -> None:

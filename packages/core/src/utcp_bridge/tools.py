@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from utcp_bridge.options import Options
 from utcp_bridge.results import ToolResult
-from utcp_bridge.schema import ShownArguments, arguments_schema, model_from_schema, standalone
+from utcp_bridge.schema import ShownArguments, arguments_schema, model_of_shown
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from utcp_bridge.toolset import Toolset
     from utcp_bridge.transports.client import DiscoveredTool
 
+_WHOLE_REPLIES = frozenset({"http", "cli", "text", "file", "mcp"})
 _SAFE_HTTP_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})  # RFC 9110, section 9.2.1
+_TELLING_OF_ALL = frozenset({"description", "$ref", "allOf", "anyOf", "oneOf"})
 
 
 @dataclass(frozen=True)
@@ -62,36 +64,69 @@ class BridgedTool:
         """
         return self.arguments.schema
 
-    @cached_property
+    @property
     def standalone_schema(self) -> dict[str, Any]:
-        """`input_schema` without `$defs`, for readers that lose them; recursion leads to the place of first use."""
-        return standalone(self.input_schema, self._options.max_schema_bytes)
+        """`input_schema` for readers that lose `$defs` and every key called `title`, with the same verdict.
+
+        Definitions stand where they are used; one that comes up inside of itself is a `$ref` to its first place.
+        """
+        return self.arguments.standalone
+
+    @property
+    def whole_description(self) -> str:
+        """`description` and what `input_schema` tells of the arguments as a whole, for readers that lose the latter."""
+        if not (isinstance(self._inputs, Mapping) and _TELLING_OF_ALL & self._inputs.keys()):
+            return self.description  # the schema need not be read
+        about = self.input_schema.get("description", "").strip()
+        return f"{self.description}\n\n{about}" if about and about not in self.description else self.description
 
     @property
     def schema_problems(self) -> tuple[str, ...]:
         """What of the author's schema could not be read, or was left out to keep to `max_schema_bytes`."""
-        unread = [f"{at.pointer or '/'}: {at.reason}" for at in arguments_schema(self._inputs).problems]
-        left_out = ", ".join(self.arguments.left_out)
-        return (*unread, f"left out to keep to max_schema_bytes: {left_out}") if left_out else tuple(unread)
+        return self.arguments.problems
 
     @cached_property
     def args_model(self) -> type[BaseModel]:
-        """A Pydantic model whose verdict is the schema's; `wire_arguments` gives back what goes on the wire."""
-        return model_from_schema(self.name, self._inputs, repair=self._options.repair)
+        """A Pydantic model of the arguments as models are shown them; its verdict is the author's schema's.
+
+        `utcp_bridge.schema.wire_arguments` gives back what goes on the wire.
+        """
+        return model_of_shown(self.name, self.arguments, repair=self._options.repair)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """The tool itself: it cannot change, and the connection that it calls through is shared by copies."""
         return self
 
-    def call(self, arguments: Mapping[str, Any] | str | None = None, *, timeout: float | None = None) -> ToolResult:
+    @property
+    def streams(self) -> bool:
+        """Whether a reply may come in several pieces, as far as its protocol tells."""
+        return self.protocol not in _WHOLE_REPLIES
+
+    def call(
+        self,
+        arguments: Mapping[str, Any] | str | None = None,
+        *,
+        timeout: float | None = None,
+        on_chunk: Callable[[Any], object] | None = None,
+    ) -> ToolResult:
         """Call the tool from any thread, also inside a running loop; see `Toolset.call`."""
-        return self._toolset.call(self.utcp_name, arguments, timeout=timeout)
+        return self._toolset.call(self.utcp_name, arguments, timeout=timeout, on_chunk=on_chunk)
 
     async def acall(
-        self, arguments: Mapping[str, Any] | str | None = None, *, timeout: float | None = None
+        self,
+        arguments: Mapping[str, Any] | str | None = None,
+        *,
+        timeout: float | None = None,
+        on_chunk: Callable[[Any], object] | None = None,
     ) -> ToolResult:
         """Call the tool from async code; see `Toolset.acall`."""
-        return await self._toolset.acall(self.utcp_name, arguments, timeout=timeout)
+        return await self._toolset.acall(self.utcp_name, arguments, timeout=timeout, on_chunk=on_chunk)
+
+    def stream(
+        self, arguments: Mapping[str, Any] | str | None = None, *, timeout: float | None = None
+    ) -> AsyncGenerator[Any, None]:
+        """Call the tool from async code and yield its reply as it comes; see `Toolset.stream`."""
+        return self._toolset.stream(self.utcp_name, arguments, timeout=timeout)
 
 
 def bridged(tool: DiscoveredTool, name: str, *, options: Options, toolset: Toolset) -> BridgedTool:

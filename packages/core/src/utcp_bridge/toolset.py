@@ -6,14 +6,15 @@ import asyncio
 import logging
 import threading
 import weakref
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from types import TracebackType
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing, suppress
 from typing import Any, Self, TypeAlias, Unpack
 
 from utcp_bridge import runner
-from utcp_bridge.calls import PreparedCall
+from utcp_bridge._relay import relayed
+from utcp_bridge.calls import OnChunk, PreparedCall, in_a_thread, put_together, told_to_the_model
 from utcp_bridge.catalog import Catalog
+from utcp_bridge.closing import Closing
 from utcp_bridge.discovery import Discovery, DiscoveryReport, ToolsetChanges, changes_between, discover
 from utcp_bridge.errors import (
     ConfigError,
@@ -21,9 +22,6 @@ from utcp_bridge.errors import (
     RunnerStoppedError,
     ToolArgumentsError,
     ToolCallError,
-    ToolExecutionError,
-    ToolTransportError,
-    WorkCancelledError,
 )
 from utcp_bridge.naming import shown_names
 from utcp_bridge.options import Limit, Options, OptionsDict
@@ -37,7 +35,7 @@ logger = logging.getLogger(__name__)
 Arguments: TypeAlias = Mapping[str, Any] | str | None
 
 
-class Toolset:
+class Toolset(Closing):
     """The tools of one source, ready to be called. Make it with `open` or `aopen`, and close it.
 
     Attributes:
@@ -143,22 +141,6 @@ class Toolset:
         """Whether the toolset has been closed."""
         return self._closed
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
     # -- looking
 
     @property
@@ -204,13 +186,22 @@ class Toolset:
 
     # -- calling
 
-    def call(self, name: str, arguments: Arguments = None, *, timeout: float | None = None) -> ToolResult:
+    def call(
+        self,
+        name: str,
+        arguments: Arguments = None,
+        *,
+        timeout: float | None = None,
+        on_chunk: OnChunk | None = None,
+    ) -> ToolResult:
         """Call a tool from any thread, also inside a running loop.
 
         Args:
             name: The name that models are shown, or the UTCP name.
             arguments: The arguments by name, or their JSON text; None or empty text for none.
             timeout: The limit of this call in seconds; default None, the limit of the options.
+            on_chunk: Is given each piece of the reply as it comes, as `stream` yields them, in order and in another
+                thread; default None. What it raises ends the call and is raised here.
 
         Returns:
             The result; one with `is_error` if the call failed and `on_tool_error` is `"return"`.
@@ -222,26 +213,84 @@ class Toolset:
         lease = self._leased(f"call {name!r}")
         try:
             prepared = self._prepared(name, arguments, timeout)
-            with _told_to_the_model(prepared.tool):
-                reply = lease.run(prepared.run)
+            with told_to_the_model(prepared.tool):
+                if on_chunk is None:
+                    reply = lease.run(prepared.run)
+                else:
+                    # Not on the runner's own thread, where a slow function would hold up every other call.
+                    told = in_a_thread(on_chunk)
+                    reply = lease.run(lambda: put_together(prepared.pieces(), told))
         except ToolCallError as error:
             return self._failed(error)
         return self._succeeded(prepared.tool, reply)
 
-    async def acall(self, name: str, arguments: Arguments = None, *, timeout: float | None = None) -> ToolResult:
-        """Call a tool from async code, on the caller's own loop wherever its protocol allows; see `call`."""
+    async def acall(
+        self,
+        name: str,
+        arguments: Arguments = None,
+        *,
+        timeout: float | None = None,
+        on_chunk: OnChunk | None = None,
+    ) -> ToolResult:
+        """Call a tool from async code, on the caller's own loop wherever its protocol allows; see `call`.
+
+        Here `on_chunk` is called on the caller's loop, and what it returns is awaited if it can be.
+        """
         self._require_open(f"call {name!r}")
         try:
             prepared = self._prepared(name, arguments, timeout)
-            if self._client.loop_bound(prepared.tool.protocol):
+            if on_chunk is not None:
+                reply = await put_together(self._pieces(prepared), on_chunk)
+            elif self._client.loop_bound(prepared.tool.protocol):
                 lease = self._leased(f"call {name!r}")
-                with _told_to_the_model(prepared.tool):
+                with told_to_the_model(prepared.tool):
                     reply = await lease.arun(prepared.run)
             else:
                 reply = await prepared.run()
         except ToolCallError as error:
             return self._failed(error)
         return self._succeeded(prepared.tool, reply)
+
+    async def stream(
+        self, name: str, arguments: Arguments = None, *, timeout: float | None = None
+    ) -> AsyncGenerator[Any, None]:
+        """Call a tool from async code and yield its reply as it comes.
+
+        Tools of SSE and of streamable HTTP reply in pieces, and so may those of other plugins; any other tool gives
+        its whole reply as one piece. No piece is cut. Leaving the loop early, or `aclose`, ends the call and its
+        connection.
+
+        Args:
+            name: The name that models are shown, or the UTCP name.
+            arguments: The arguments by name, or their JSON text; None or empty text for none.
+            timeout: The limit in seconds for all the time that the tool is waited for, without the caller's own between
+                two pieces; default None, the limit of the options.
+
+        Yields:
+            Text, bytes or JSON values. If the call fails and `on_tool_error` is `"return"`, the last item is a
+            `ToolResult` with `is_error` and the reason; no other item is a `ToolResult`.
+
+        Raises:
+            RunnerError: The toolset is closed.
+            ToolCallError: The call failed and `on_tool_error` is `"raise"`.
+        """
+        self._require_open(f"call {name!r}")
+        try:
+            async with aclosing(self._pieces(self._prepared(name, arguments, timeout))) as pieces:
+                async for piece in pieces:
+                    yield piece
+        except ToolCallError as error:
+            yield self._failed(error)
+
+    async def _pieces(self, prepared: PreparedCall) -> AsyncGenerator[Any, None]:
+        if self._client.loop_bound(prepared.tool.protocol):
+            pieces = relayed(prepared.pieces, self._leased(f"call {prepared.tool.name!r}").arun)
+        else:
+            pieces = prepared.pieces()
+        with told_to_the_model(prepared.tool):
+            async with aclosing(pieces):
+                async for piece in pieces:
+                    yield piece
 
     def _prepared(self, name: str, arguments: Arguments, timeout: float | None) -> PreparedCall:
         tool = self._catalog.find(name)
@@ -351,17 +400,6 @@ def _let_go(client: Client, leases: list[runner.Lease]) -> None:
             lease.release_after(client.close)
             return
     client.discard()
-
-
-@contextmanager
-def _told_to_the_model(tool: BridgedTool) -> Iterator[None]:
-    """Make the end of the runner, or of the work, the outcome of the call: it is nobody's mistake."""
-    try:
-        yield
-    except RunnerStoppedError as error:
-        raise ToolTransportError(f"{tool.name}: {error}", tool=tool.name, manual=tool.manual) from error
-    except WorkCancelledError as error:
-        raise ToolExecutionError(f"{tool.name}: {error}", tool=tool.name, manual=tool.manual) from error
 
 
 def _with_its_own_options(toolset: Toolset, options: Mapping[str, Any]) -> Toolset:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, create_model, model_validator
 
 from utcp_bridge import BridgedTool
-from utcp_bridge.schema import is_recursive
 
 
 class _Arguments(BaseModel):
@@ -51,12 +50,11 @@ class _NoReference(dict[str, Any]):
 def readable(tool: BridgedTool) -> dict[str, Any]:
     """The schema of a tool, safe from `convert_to_openai_tool`.
 
-    langchain-core 1.8.3 puts what a `$ref` names in its place, without end, and drops the definitions; where one comes
-    up inside of itself it opens the schema. So definitions are in their places here already, and the references that
-    stay are kept from it. It also raises at a `$ref` that is none, which would cost an agent all its tools.
+    langchain-core 1.8.3 drops the definitions and every key called `title`, which `standalone_schema` has none of. It
+    puts what a `$ref` names in its place, and where one comes up inside of itself it opens the schema, so references
+    are kept from it. It also raises at a `$ref` that is none, which would cost an agent all its tools.
     """
-    whole = tool.input_schema
-    shown: dict[str, Any] = _protected(tool.standalone_schema if "$defs" in whole or is_recursive(whole) else whole)
+    shown: dict[str, Any] = _protected(tool.standalone_schema)
     return shown
 
 

@@ -8,10 +8,12 @@ fields do not know), so here the arguments travel as one dict, and the schema is
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from langchain_core.callbacks import adispatch_custom_event, dispatch_custom_event
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import StructuredTool, ToolException
 from pydantic import BaseModel, PrivateAttr
@@ -55,6 +57,9 @@ class UTCPTool(StructuredTool):
     `UTCPToolError`, a text replaces the reason, a function makes one of the exception. Where the toolset was opened
     with `on_tool_error="raise"`, its `ToolCallError` reaches the caller whatever `handle_tool_error` says.
 
+    A reply that comes in pieces is shown while it comes, each as `{"tool": ..., "tool_call_id": ..., "chunk": ...}` in
+    LangGraph's stream mode `custom`, and as a custom event called `utcp_tool_chunk`.
+
     Args:
         bridged: The tool of a `Toolset`, which must stay open while the tool is used.
         **fields: Fields of `StructuredTool` that replace the tool's own, such as `description` or `return_direct`.
@@ -73,7 +78,7 @@ class UTCPTool(StructuredTool):
         func, coroutine = _functions(bridged)
         defaults = {
             "name": bridged.name,
-            "description": bridged.description,
+            "description": bridged.whole_description,  # LangChain drops the one at the schema's root
             "args_schema": BaseModel,
             "func": func,
             "coroutine": coroutine,
@@ -115,7 +120,7 @@ class UTCPTool(StructuredTool):
     def tool_call_schema(self) -> Any:
         """The JSON Schema that models are shown: `bridged.input_schema`.
 
-        One with `$defs`, which LangChain would drop, is `bridged.standalone_schema`.
+        What LangChain would drop of it is told in another way, see `bridged.standalone_schema`.
         An `args_schema` that you set yourself is shown as LangChain shows it. The tool's own schema still judges.
         """
         if self._replaced:
@@ -163,10 +168,28 @@ class UTCPTool(StructuredTool):
         return dict(tool_input)
 
     def _run(self, arguments: Any, tool_call_id: str | None = None, /) -> Any:  # type: ignore[override]  # see above
-        return self._answer(self._bridged.call(arguments), tool_call_id)
+        on_chunk = self._shown_by(dispatch_custom_event, tool_call_id)
+        return self._answer(self._bridged.call(arguments, on_chunk=on_chunk), tool_call_id)
 
     async def _arun(self, arguments: Any, tool_call_id: str | None = None, /) -> Any:  # type: ignore[override]
-        return self._answer(await self._bridged.acall(arguments), tool_call_id)
+        on_chunk = self._shown_by(adispatch_custom_event, tool_call_id)
+        return self._answer(await self._bridged.acall(arguments, on_chunk=on_chunk), tool_call_id)
+
+    def _shown_by(self, dispatch: Callable[..., Any], tool_call_id: str | None) -> Callable[[Any], Any] | None:
+        if not self._bridged.streams:
+            return None
+        try:
+            write = sys.modules["langgraph.config"].get_stream_writer()
+        except (KeyError, RuntimeError):  # LangGraph is not loaded, or not at work here
+            write = None
+
+        def show(chunk: Any) -> Any:
+            event = {"tool": self.name, "tool_call_id": tool_call_id, "chunk": chunk}
+            if write is not None:
+                write(event)
+            return dispatch("utcp_tool_chunk", event)
+
+        return show
 
     def _answer(self, result: ToolResult, tool_call_id: str | None) -> Any:
         artifact = UTCPArtifact(is_error=result.is_error, raw=result.raw, data=result.data)

@@ -8,7 +8,8 @@ from langchain_core.tools import BaseTool, BaseToolkit
 from pydantic import PrivateAttr
 
 from langchain_utcp_toolkit.tool import UTCPTool
-from utcp_bridge import DiscoveryReport, Toolset
+from utcp_bridge import Toolset
+from utcp_bridge.closing import ToolsetHolder
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -49,7 +50,7 @@ def _tools(toolset: Toolset) -> list[UTCPTool]:
     return [UTCPTool(bridged) for bridged in toolset.tools.values()]
 
 
-class UTCPToolkit(BaseToolkit):
+class UTCPToolkit(BaseToolkit, ToolsetHolder):
     """The tools of a UTCP source, open until `close`; takes and raises what `load_tools` does.
 
     An open `Toolset` that was handed in stays open when the toolkit is closed.
@@ -65,18 +66,18 @@ class UTCPToolkit(BaseToolkit):
     """
 
     _toolset: Toolset = PrivateAttr()
-    _opened_here: bool = PrivateAttr()
+    _owns_it: bool = PrivateAttr()
 
     def __init__(self, source: Any, **options: Unpack[OptionsDict]) -> None:
         super().__init__()
-        self._opened_here = not isinstance(source, Toolset)
+        self._owns_it = not isinstance(source, Toolset)
         self._toolset = Toolset.of(source, **options)
 
     @classmethod
     async def aopen(cls, source: Any, **options: Unpack[OptionsDict]) -> Self:
         """Open a toolkit from async code; see the class."""
         toolkit = cls(await Toolset.aof(source, **options))
-        toolkit._opened_here = not isinstance(source, Toolset)
+        toolkit._owns_it = not isinstance(source, Toolset)
         return toolkit
 
     def get_tools(self) -> list[BaseTool]:
@@ -88,29 +89,5 @@ class UTCPToolkit(BaseToolkit):
         """The open connection: to refresh, to search, and to call without LangChain."""
         return self._toolset
 
-    @property
-    def report(self) -> DiscoveryReport:
-        """What came of each manual."""
-        return self._toolset.report
-
-    def close(self) -> None:
-        """Release everything that was opened here; a second time does nothing."""
-        if self._opened_here:
-            self._toolset.close()
-
-    async def aclose(self) -> None:
-        """The same as `close`, from async code."""
-        if self._opened_here:
-            await self._toolset.aclose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_error: object) -> None:
-        await self.aclose()
+    def _opened_here(self) -> Toolset | None:
+        return self._toolset if self._owns_it else None

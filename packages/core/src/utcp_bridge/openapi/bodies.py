@@ -252,7 +252,7 @@ class BodyReader:
             return False
         if fields.get("format") == "binary":
             return True
-        if "contentEncoding" in fields or fields.get("format") in {"byte", "base64"}:
+        if "contentEncoding" in fields or fields.get("format") in ("byte", "base64"):
             return False
         kinds = [media.kind_of(kind) for kind in (content_type or text(fields.get("contentMediaType"))).split(",")]
         return any(kind and not media.is_json(kind) and not media.is_text(kind) for kind in kinds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,7 +70,7 @@ class SkippedOperation:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What came of a document.
+    """What came of a document; iterates over its tools.
 
     Attributes:
         tools: One for each operation that could be read, in the document's order.
@@ -83,6 +83,12 @@ class Conversion:
     skipped: tuple[SkippedOperation, ...] = ()
     problems: tuple[str, ...] = ()
     wanted: frozenset[str] = frozenset()
+
+    def __iter__(self) -> Iterator[OpenApiTool]:
+        return iter(self.tools)
+
+    def __len__(self) -> int:
+        return len(self.tools)
 
     @property
     def variables(self) -> dict[str, tuple[str, ...]]:

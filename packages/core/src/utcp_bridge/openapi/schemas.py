@@ -11,13 +11,13 @@ import re
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from utcp_bridge.openapi.nodes import Node, key_text, mapping, sequence
 from utcp_bridge.openapi.polymorphism import Arm, Subtypes, distinguished
 from utcp_bridge.openapi.references import DanglingReferenceError, Documents
-
-Direction = Literal["input", "output"]
+from utcp_bridge.openapi.spellings import MOST_EXAMPLES, discriminating, is_container, short_examples, with_null
+from utcp_bridge.openapi.visibility import Direction, Visibility
 
 MAX_DEPTH: Final = 64
 """The most levels of subschemas without a reference between them."""
@@ -47,10 +47,10 @@ _DROPPED = frozenset(
 )
 # Before 3.1 nothing else beside a reference counts (OpenAPI 3.0.3, section 4.7.23.1); authors mean these all the same.
 _BESIDE_REFERENCE = frozenset({"default", "deprecated", "description", "example", "nullable", "title", "x-nullable"})
-_HIDDEN: Mapping[Direction, str] = {"input": "readOnly", "output": "writeOnly"}
 _LEFT_OUT: Final = {"description": "Not described here, because the whole schema is very large."}
-_MOST_EXAMPLES = 3
-_LONGEST_EXAMPLE = 200
+_NULLABLE = frozenset({"nullable", "x-nullable"})
+# Containers elsewhere are dropped: in a keyword that nobody knows they may be schemas, whose references lead nowhere.
+_ANY_VALUE = frozenset({"const", "default"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +91,12 @@ class SchemaReader:
         self._direction = direction
         self._siblings_count = siblings_count
         self._subtypes = Subtypes(documents)
+        self._visibility = Visibility(documents, direction)
         self._names: dict[tuple[int, str, bool], str] = {}
         self._taken: set[str] = set()
         self._waiting: dict[str, tuple[Node, bool]] = {}
         self._definitions: dict[str, _Definition] = {}
         self._closures: dict[tuple[str, ...], dict[str, Any]] = {}
-        self._hidden: dict[tuple[int, str], frozenset[str]] = {}
-        self._kept: list[Any] = []  # alive, so that their identities stay theirs
         self._uses: dict[str, None] = {}
         self._size = 0
 
@@ -109,7 +108,7 @@ class SchemaReader:
 
     def hides(self, node: Node) -> bool:
         """Whether a property is left out in this direction."""
-        return self._is_hidden(node.value, node.base)
+        return self._visibility.hides(node.value, node.base)
 
     def definitions(self, names: Iterable[str]) -> dict[str, Any]:
         """The `$defs` that schemas using these names need; shared, so do not change it."""
@@ -168,7 +167,7 @@ class SchemaReader:
         reference = schema.get("$ref")
         refers = isinstance(reference, str)
         if "properties" in schema or "allOf" in schema:
-            hidden = hidden | self._hidden_names(schema, base)
+            hidden = hidden | self._visibility.hidden_names(schema, base)
         out: dict[str, Any] = {}
         for key, value in schema.items():
             keyword = key_text(key)
@@ -182,7 +181,7 @@ class SchemaReader:
                 self._refer(out, schema[keyword], base)
         if "discriminator" in schema:
             self._discriminator(out, schema, base)
-        return _with_null(out) if schema.get("nullable") is True or schema.get("x-nullable") is True else out
+        return with_null(out) if schema.get("nullable") is True or schema.get("x-nullable") is True else out
 
     def _keyword(
         self,
@@ -199,18 +198,20 @@ class SchemaReader:
             out[keyword] = {
                 key_text(name): self._schema(child, base, depth + 1)
                 for name, child in mapping(value).items()
-                if not self._is_hidden(child, base)
+                if not self._visibility.hides(child, base)
             }
         elif keyword == "required" and isinstance(value, list):
             if required := [name for name in value if isinstance(name, str) and name not in hidden]:
                 out[keyword] = required
         elif keyword == "allOf":
-            out[keyword] = self._all_of(sequence(value), base, depth, is_definition=is_definition, hidden=hidden)
+            if arms := self._all_of(sequence(value), base, depth, is_definition=is_definition, hidden=hidden):
+                out[keyword] = arms
         elif keyword in _LISTS:
-            out[keyword] = [self._schema(child, base, depth + 1) for child in sequence(value)]
+            if arms := [self._schema(child, base, depth + 1) for child in sequence(value)]:
+                out[keyword] = arms
         elif keyword in _MAPS:
             out[keyword] = {
-                key_text(name): child if isinstance(child, list) else self._schema(child, base, depth + 1)
+                key_text(name): _names(child) if isinstance(child, list) else self._schema(child, base, depth + 1)
                 for name, child in mapping(value).items()
             }
         elif keyword in _SCHEMAS:
@@ -219,11 +220,17 @@ class SchemaReader:
             else:
                 out[keyword] = self._schema(value, base, depth + 1)
         elif keyword in ("example", "examples"):
-            if self._direction == "input" and (examples := _examples(keyword, value)):
-                out["examples"] = [*out.get("examples", []), *examples][:_MOST_EXAMPLES]
+            if self._direction == "input" and (examples := short_examples(keyword, value)):
+                out["examples"] = [*out.get("examples", []), *examples][:MOST_EXAMPLES]
         elif keyword == "type" and value == "file":  # Swagger 2.0
             out |= {"type": "string", "format": "binary"}
-        elif keyword not in ("nullable", "x-nullable") and (value is not None or keyword in ("default", "const")):
+        elif keyword in _ANY_VALUE or (keyword == "enum" and value and isinstance(value, list)):
+            out[keyword] = value
+        elif keyword == "type" and isinstance(value, list):
+            out[keyword] = _names(value)
+        elif keyword == "dependentRequired":
+            out[keyword] = {key: names for key, names in mapping(value).items() if isinstance(names, list)}
+        elif keyword not in _NULLABLE and value is not None and not is_container(value):
             out[keyword] = value
 
     def _all_of(
@@ -285,8 +292,8 @@ class SchemaReader:
 
     def _discriminator(self, out: dict[str, Any], schema: Mapping[Any, Any], base: str) -> None:
         """Let the discriminator decide between the arms, as it is meant to (OpenAPI 3.0.3, section 4.7.25)."""
-        tag = _tag(schema["discriminator"])
-        keyword = next((keyword for keyword in ("oneOf", "anyOf") if isinstance(schema.get(keyword), list)), None)
+        tag = discriminating(schema["discriminator"])
+        keyword = next((keyword for keyword in ("oneOf", "anyOf") if keyword in out), None)
         if tag is None or keyword is None or self._direction == "output":
             return
         arms = self._subtypes.arms(schema[keyword], schema["discriminator"], base)
@@ -299,7 +306,7 @@ class SchemaReader:
 
     def _with_subtypes(self, node: Node) -> dict[str, Any]:
         """A schema that others build on, for a place where any of them may stand."""
-        tag = _tag(node.fields["discriminator"]) or ""
+        tag = discriminating(node.fields["discriminator"]) or ""
         arms: list[tuple[Arm, Any]] = []
         for arm in self._subtypes.of(node):
             with_subtypes = arm.node.value is not node.value and self._subtypes.has(arm.node)
@@ -313,74 +320,6 @@ class SchemaReader:
         description = node.fields.get("description")
         return {**({"description": description} if isinstance(description, str) else {}), "anyOf": converted}
 
-    # -- properties that the direction leaves out
 
-    def _is_hidden(self, schema: Any, base: str) -> bool:
-        fields = mapping(schema)
-        keyword = _HIDDEN[self._direction]
-        if fields.get(keyword) is True:
-            return True
-        reference = fields.get("$ref")
-        if not isinstance(reference, str):
-            return False
-        try:
-            return self._documents.resolve(reference, base).fields.get(keyword) is True
-        except DanglingReferenceError:
-            return False
-
-    def _hidden_names(self, schema: Any, base: str, depth: int = 0) -> frozenset[str]:
-        fields = mapping(schema)
-        key = id(schema), base
-        if key not in self._hidden and depth < MAX_DEPTH:
-            self._hidden[key] = frozenset()  # under way, for a schema that contains itself
-            self._kept.append(schema)
-            names = {
-                key_text(name)
-                for name, child in mapping(fields.get("properties")).items()
-                if self._is_hidden(child, base)
-            }
-            for arm in sequence(fields.get("allOf")):
-                names |= self._hidden_names(arm, base, depth + 1)
-            reference = fields.get("$ref")
-            if isinstance(reference, str):
-                try:
-                    target = self._documents.resolve(reference, base)
-                    names |= self._hidden_names(target.value, target.base, depth + 1)
-                except DanglingReferenceError:
-                    pass  # reported where it is read
-            self._hidden[key] = frozenset(names)
-        return self._hidden.get(key, frozenset())
-
-
-def _tag(discriminator: Any) -> str | None:
-    """The property that decides; Swagger 2.0 names it alone."""
-    name = discriminator if isinstance(discriminator, str) else mapping(discriminator).get("propertyName")
-    return name if isinstance(name, str) else None
-
-
-def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """OpenAPI 3.0's `nullable: true`."""
-    if any(keyword in schema for keyword in ("$ref", "allOf", "anyOf", "oneOf", "not")):
-        about: dict[str, Any] = {
-            key: schema[key] for key in ("title", "description", "default", "deprecated") if key in schema
-        }
-        return {**about, "anyOf": [{key: schema[key] for key in schema if key not in about}, {"type": "null"}]}
-    if isinstance(schema.get("type"), str):
-        schema["type"] = [schema["type"], "null"]
-    if isinstance(schema.get("enum"), list) and None not in schema["enum"]:
-        schema["enum"] = [*schema["enum"], None]
-    return schema
-
-
-def _examples(keyword: str, value: Any) -> list[Any]:
-    examples = [value] if keyword == "example" else sequence(value)
-    return [example for example in examples[:_MOST_EXAMPLES] if example is not None and _is_short(example)]
-
-
-def _is_short(value: Any) -> bool:
-    if isinstance(value, (Mapping, list)):
-        items = list(value.values()) if isinstance(value, Mapping) else value
-        return len(items) <= 2 * _MOST_EXAMPLES and all(
-            not isinstance(item, (Mapping, list)) and _is_short(item) for item in items
-        )
-    return not isinstance(value, str) or len(value) <= _LONGEST_EXAMPLE
+def _names(value: list[Any]) -> list[str]:
+    return [name for name in value if isinstance(name, str)]

@@ -186,7 +186,8 @@ def _variable_names(schemes: Sequence[str]) -> dict[str, str]:
     """`API_KEY` for `api_key` and for `ApiKey`; all different."""
     names: dict[str, str] = {}
     for scheme in sorted(schemes):
-        words = _NOT_A_NAME.sub("_", _WORD_BOUNDARY.sub("_", scheme)).strip("_").upper()
+        words = _WORD_BOUNDARY.sub("_", scheme.replace("OAuth", "Oauth"))
+        words = _NOT_A_NAME.sub("_", words).strip("_").upper()
         name = words if words and not words[0].isdigit() else f"AUTH_{words}".rstrip("_")
         while name in names.values():
             name += "_"

@@ -6,8 +6,8 @@ from utcp_bridge.schema.arguments import ArgumentsSchema, arguments_schema
 from utcp_bridge.schema.budget import TrimmedSchema, size_of, trimmed
 from utcp_bridge.schema.bundle import SchemaProblem
 from utcp_bridge.schema.bundled import without_properties
-from utcp_bridge.schema.folded import folded, is_recursive, standalone
-from utcp_bridge.schema.model import model_from_schema, wire_arguments
+from utcp_bridge.schema.folded import folded, standalone
+from utcp_bridge.schema.model import model_from_schema, model_of_shown, wire_arguments
 from utcp_bridge.schema.provider import Provider, ProviderSchema, export_schema, provider_schema
 from utcp_bridge.schema.refusal import ArgumentFault, InvalidArguments
 from utcp_bridge.schema.showing import ShownArguments
@@ -24,8 +24,8 @@ __all__ = [
     "arguments_schema",
     "export_schema",
     "folded",
-    "is_recursive",
     "model_from_schema",
+    "model_of_shown",
     "provider_schema",
     "size_of",
     "standalone",

@@ -7,13 +7,15 @@ import hashlib
 import json
 import threading
 from collections.abc import Mapping
-from typing import Any, cast
+from types import MappingProxyType
+from typing import Any
 from weakref import WeakValueDictionary
 
 from utcp_bridge.schema.bundle import SchemaProblem, bundle
 from utcp_bridge.schema.dialect import LATEST_URI
-from utcp_bridge.schema.plain import NotJsonError, check_arguments, is_bounded, plain
-from utcp_bridge.schema.refusal import ArgumentFault, InvalidArguments, faults_of, value_fault
+from utcp_bridge.schema.given import given_arguments
+from utcp_bridge.schema.plain import is_bounded
+from utcp_bridge.schema.refusal import InvalidArguments, faults_of
 from utcp_bridge.schema.repair import repaired
 from utcp_bridge.schema.root import shape
 from utcp_bridge.schema.validator import CannotCompileError, Validator, compile_validator
@@ -93,7 +95,21 @@ class ArgumentsSchema:
         Raises:
             InvalidArguments: They do not fit; the error lists every fault.
         """
-        given = self._mapping(arguments)
+        return self.judge(given_arguments(arguments), repair=repair)
+
+    def judge(
+        self, given: dict[str, Any], *, repair: bool, shown_names: Mapping[str, str] = MappingProxyType({})
+    ) -> dict[str, Any]:
+        """Judge arguments that have been read by `given_arguments`; see `accept`.
+
+        Args:
+            given: The arguments.
+            repair: Whether slips of models are mended.
+            shown_names: For each property that models know by another name, that name by the property's own.
+
+        Raises:
+            InvalidArguments: They do not fit; the error lists every fault, in the names that models know.
+        """
         validator = self._validator or self._compiled()
         if validator.is_valid(given):
             return given
@@ -102,26 +118,7 @@ class ArgumentsSchema:
             given, violations = repaired(validator, given, violations)
             if not violations:
                 return given
-        raise InvalidArguments(faults_of(violations, given, self.shown))
-
-    def _mapping(self, arguments: Mapping[str, Any] | str | None) -> dict[str, Any]:
-        given: Any = arguments
-        if isinstance(given, str):
-            try:
-                given = json.loads(given) if given.strip() else None
-            except (ValueError, RecursionError):
-                raise InvalidArguments([value_fault("must be a JSON object; the text given is not JSON")]) from None
-        if given is None:
-            return {}
-        if not isinstance(given, Mapping):
-            raise InvalidArguments([value_fault(f"must be an object of arguments by name, not {_kind(given)}")])
-        given = dict(given)
-        try:
-            if not check_arguments(given):
-                given = plain(given)
-        except NotJsonError as error:
-            raise InvalidArguments([ArgumentFault.at(error.path, str(error))]) from None
-        return cast("dict[str, Any]", given)
+        raise InvalidArguments(faults_of(violations, given, self.shown, shown_names))
 
     def _read(self) -> None:
         try:
@@ -169,11 +166,6 @@ def _with_declarations(shown: dict[str, Any], author: Any) -> dict[str, Any]:
     if isinstance(identifier, str) and "#" not in identifier:
         declared["$id"] = identifier
     return {**declared, **shown}
-
-
-def _kind(value: Any) -> str:
-    names = {bool: "a boolean", int: "a number", float: "a number", list: "an array", tuple: "an array"}
-    return names.get(type(value), f"a Python {type(value).__name__}")
 
 
 def _pointer(path: tuple[str | int, ...]) -> str:

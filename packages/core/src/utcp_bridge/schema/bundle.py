@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from utcp_bridge.schema.bundled import DEFINITION_REF, ROOT_REF, is_annotation
+from utcp_bridge.schema.bundled import DEFINITION_REF, ROOT_REF, definition_name, is_annotation
 from utcp_bridge.schema.dialect import (
     IDENTITY_KEYWORDS,
     NULL_HAS_MEANING,
@@ -72,12 +72,16 @@ class Bundle:
     problems: list[SchemaProblem]
     opened: dict[int, Any]
 
+    def target(self, reference: str) -> Any:
+        """Give what a reference of the bundle points to."""
+        return self.definitions[name] if (name := definition_name(reference)) else self.root
+
 
 def bundle(schema: Any) -> Bundle:
     """Make a schema self-contained, in draft 2020-12."""
     made = _Bundler(Document(schema)).run()
     made.problems += [SchemaProblem("", reason) for reason in open_loops(made)]
-    soften(made)
+    soften((made.root, *made.definitions.values()), made.opened, made.target)
     return made
 
 

@@ -2,137 +2,126 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
-from urllib.parse import quote, unquote
 
-from utcp_bridge.schema.budget import trimmed
-from utcp_bridge.schema.bundled import (
-    DEFINITION_REF,
-    ROOT_REF,
-    definition_name,
-    is_annotation,
-    walk,
-    with_subschemas,
-)
+from utcp_bridge.schema.budget import DEFAULT_MAX_BYTES, size_of, trimmed
+from utcp_bridge.schema.bundled import ROOT_REF, definition_name, is_annotation, step_below, walk
 from utcp_bridge.schema.dialect import SCHEMA_KEYWORDS, SCHEMA_LIST_KEYWORDS, SCHEMA_MAP_KEYWORDS
-from utcp_bridge.schema.document import escape
 
-MAX_WRITTEN = 5_000
-"""The most subschemas that folding may write; what comes after is opened, because folding can grow without end."""
+MAX_WRITTEN = 1_000
+"""The most subschemas that folding writes in order to write every definition wherever it is used."""
 
-_SAFE_IN_FRAGMENT = "?:@!$&'()*+,;=-._~"  # RFC 3986, section 3.5
-
-
-def is_recursive(schema: dict[str, Any]) -> bool:
-    """Tell whether a definition of a bundled schema, or the schema itself, comes up again inside of it."""
-    below = {name: _references(definition) for name, definition in schema.get("$defs", {}).items()}
-    below[""] = _references({key: value for key, value in schema.items() if key != "$defs"})
-
-    finished: set[str] = set()
-
-    def comes_up(name: str, entered: frozenset[str]) -> bool:
-        if name in entered:
-            return True
-        if name in finished:
-            return False
-        if any(comes_up(inner, entered | {name}) for inner in below.get(name, ())):
-            return True
-        finished.add(name)
-        return False
-
-    return comes_up("", frozenset())
-
-
-def folded(schema: dict[str, Any]) -> dict[str, Any]:
-    """Copy a bundled schema with its definitions written where they are used.
-
-    A definition that would be written inside of itself becomes a `$ref` to the place where it already is, such as
-    `#/properties/tree`, so that the verdict stays the same.
-    """
-    root = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
-    written: dict[str, Any] = _Folder(schema.get("$defs", {})).write(root, ROOT_REF, {ROOT_REF: ROOT_REF})
-    return written
+MAX_LEVELS = 64
+"""The most levels of subschemas; a definition that comes up further down is opened."""
 
 
 def standalone(schema: dict[str, Any], max_bytes: int | None) -> dict[str, Any]:
-    """Fold a bundled schema and keep it within a budget; what a budget cuts away is referred to no more.
+    """Fold a bundled schema and keep it within a budget; see `folded` and `trimmed`."""
+    return trimmed(folded(schema, max_bytes), max_bytes).schema
+
+
+def folded(schema: dict[str, Any], max_bytes: int | None = DEFAULT_MAX_BYTES) -> dict[str, Any]:
+    """Copy a bundled schema with its definitions written where they are used.
+
+    A definition that would be written inside of itself becomes a `$ref` to the place where it already is, such as
+    `#/properties/tree`. Where writing definitions again and again would take more than `max_bytes`, each is written
+    at its first use only, and its other uses refer to that place. So the verdict stays the same, and the size bounded.
 
     Args:
-        schema: An arguments schema as it is shown.
-        max_bytes: The most bytes, as `trimmed` counts them; None never trims.
+        schema: An arguments schema as it is shown; without references it is given back itself.
+        max_bytes: See above; None for the default, 16,000.
     """
-    root = trimmed(folded(schema), max_bytes).schema
-
-    def mended(part: Any) -> Any:
-        if not isinstance(part, dict):
-            return part
-        kept = with_subschemas(part, mended)
-        if "$ref" in kept and not _leads_somewhere(kept["$ref"], root):
-            del kept["$ref"]
-        return kept
-
-    result: dict[str, Any] = mended(root)
-    return result
-
-
-def _leads_somewhere(reference: str, root: Any) -> bool:
-    place = root
-    for token in reference.split("/")[1:]:
-        key = unquote(token).replace("~1", "/").replace("~0", "~")
-        if isinstance(place, list):
-            place = place[int(key)] if key.isdigit() and int(key) < len(place) else None
-        else:
-            place = place.get(key) if isinstance(place, dict) else None
-    return place is not None
+    if "$defs" not in schema and not any("$ref" in part for part in walk(schema)):
+        return schema
+    everywhere = _Folder(schema, only_first=False).write()
+    if everywhere is not None and size_of(everywhere) <= (max_bytes or DEFAULT_MAX_BYTES):
+        return everywhere
+    first = _Folder(schema, only_first=True).write()
+    assert first is not None  # noqa: S101 - each definition is written once, which has an end
+    return first
 
 
 class _Folder:
-    def __init__(self, definitions: dict[str, Any]) -> None:
-        self._definitions = definitions
+    def __init__(self, schema: dict[str, Any], *, only_first: bool) -> None:
+        self._definitions = schema.get("$defs", {})
+        self._root = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
+        self._only_first = only_first
+        self._places: dict[str, str] = {}
+        # Breadth first, so that the first place of a definition is the one closest to the root.
+        self._waiting: deque[tuple[dict[str, Any], str, str, int, dict[str, str]]] = deque()
         self._written = 0
 
-    def write(self, schema: Any, here: str, entered: dict[str, str]) -> Any:
-        """Write a subschema at a place, inside of the definitions whose own places are given."""
+    def write(self) -> dict[str, Any] | None:
+        """Write the schema; None if it became too large."""
+        result = self._part(self._root, ROOT_REF, 0, {ROOT_REF: ROOT_REF})
+        while self._waiting:
+            if self._written > MAX_WRITTEN and not self._only_first:
+                return None
+            self._follow(*self._waiting.popleft())
+        for part in walk(result):
+            if isinstance(about := part.get("discriminator"), dict) and "mapping" in about:
+                part["discriminator"] = self._placed(about)
+        assert isinstance(result, dict)  # noqa: S101 - as the root was
+        return result
+
+    def _part(self, schema: Any, here: str, level: int, entered: dict[str, str]) -> Any:
+        """Write a subschema; what it refers to is written later."""
         if not isinstance(schema, dict):
             return schema
-        self._written += 1
-        reference = schema.get("$ref")
-        own = {keyword: self._value(keyword, value, here, entered) for keyword, value in schema.items()}
-        if reference is None:
-            return own
-        del own["$ref"]
-        if reference in entered:
-            return {"$ref": entered[reference], **own}
-        # Beside a keyword that judges, the definition needs a place of its own, which a cycle can point to.
-        alone = all(is_annotation(keyword) for keyword in own)
-        place = here if alone else f"{here}/allOf/{len(own.get('allOf', ()))}"
-        target = self._definitions[definition_name(reference)]
-        if self._written <= MAX_WRITTEN:
-            target = self.write(target, place, {**entered, reference: place})
-        elif isinstance(target, dict):
-            target = {keyword: target[keyword] for keyword in ("type", "description") if keyword in target}
-        if alone and isinstance(target, dict):
-            return {**target, **own}
-        return {**own, "allOf": [*own.get("allOf", ()), target]} if own else target
+        own = self._own(schema, here, level, entered)
+        if "$ref" in schema:
+            self._waiting.append((own, schema["$ref"], here, level, entered))
+        return own
 
-    def _value(self, keyword: str, value: Any, here: str, entered: dict[str, str]) -> Any:
-        here = f"{here}/{keyword}"
+    def _own(self, schema: dict[str, Any], here: str, level: int, entered: dict[str, str]) -> dict[str, Any]:
+        self._written += 1
+        return {
+            keyword: self._value(keyword, value, here, level, entered)
+            for keyword, value in schema.items()
+            if keyword != "$ref"
+        }
+
+    def _follow(self, out: dict[str, Any], reference: str, here: str, level: int, entered: dict[str, str]) -> None:
+        """Write what a reference points to into the schema that holds it."""
+        if reference in entered:
+            out["$ref"] = entered[reference]
+            return
+        if self._only_first and reference in self._places:
+            out["$ref"] = self._places[reference]
+            return
+        target = self._definitions[definition_name(reference)]
+        if not isinstance(target, dict):
+            target = {} if target else {"not": {}}
+        if level > MAX_LEVELS:
+            target = {keyword: target[keyword] for keyword in ("type", "description") if keyword in target}
+        elif not all(is_annotation(keyword) and keyword not in SCHEMA_KEYWORDS for keyword in out):
+            # Beside a keyword that judges, the definition needs a place of its own, which a cycle can point to.
+            beside: dict[str, Any] = {}
+            here = step_below(step_below(here, "allOf"), len(out.setdefault("allOf", [])))
+            out["allOf"].append(beside)
+            out = beside
+        entered = {**entered, reference: here}
+        if level <= MAX_LEVELS:
+            self._places.setdefault(reference, here)
+        about = dict(out)
+        out.clear()
+        out.update({**self._own(target, here, level, entered), **about})
+        if "$ref" in target:
+            self._waiting.append((out, target["$ref"], here, level, entered))
+
+    def _value(self, keyword: str, value: Any, here: str, level: int, entered: dict[str, str]) -> Any:
+        here, level = step_below(here, keyword), level + 1
         if keyword in SCHEMA_MAP_KEYWORDS:
-            return {name: self.write(child, f"{here}/{_token(name)}", entered) for name, child in value.items()}
+            return {name: self._part(child, step_below(here, name), level, entered) for name, child in value.items()}
         if keyword in SCHEMA_LIST_KEYWORDS:
-            return [self.write(child, f"{here}/{index}", entered) for index, child in enumerate(value)]
+            return [self._part(child, step_below(here, index), level, entered) for index, child in enumerate(value)]
         if keyword in SCHEMA_KEYWORDS or keyword == "items":
-            return self.write(value, here, entered)
+            return self._part(value, here, level, entered)
         return value
 
-
-def _references(schema: Any) -> list[str]:
-    return [definition_name(part["$ref"]) for part in walk(schema) if _is_local(part.get("$ref"))]
-
-
-def _is_local(reference: Any) -> bool:
-    return isinstance(reference, str) and (reference == ROOT_REF or reference.startswith(DEFINITION_REF))
-
-
-def _token(name: str) -> str:
-    return quote(escape(name), safe=_SAFE_IN_FRAGMENT)
+    def _placed(self, discriminator: dict[str, Any]) -> dict[str, Any]:
+        rest = {key: value for key, value in discriminator.items() if key != "mapping"}
+        places = {ROOT_REF: ROOT_REF, **self._places}
+        mapping = {tag: places[target] for tag, target in discriminator["mapping"].items() if target in places}
+        return {**rest, "mapping": mapping} if mapping else rest

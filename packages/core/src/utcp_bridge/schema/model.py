@@ -19,6 +19,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from utcp_bridge.schema.arguments import ArgumentsSchema, arguments_schema
 from utcp_bridge.schema.inline import inlined
 from utcp_bridge.schema.refusal import InvalidArguments
+from utcp_bridge.schema.showing import ShownArguments
 
 
 class _Arguments(BaseModel):
@@ -28,7 +29,8 @@ class _Arguments(BaseModel):
         extra="allow", frozen=True, defer_build=True, protected_namespaces=(), hide_input_in_errors=True
     )
 
-    _schema: ClassVar[ArgumentsSchema]
+    _judge_of: ClassVar[ArgumentsSchema | ShownArguments]
+    _shown: ClassVar[dict[str, Any]]
     _repairs: ClassVar[bool]
     _order: tuple[str, ...] = PrivateAttr(())
 
@@ -38,7 +40,7 @@ class _Arguments(BaseModel):
         if isinstance(value, cls):
             return value
         try:
-            accepted = cls._schema.accept(value, repair=cls._repairs)
+            accepted = cls._judge_of.accept(value, repair=cls._repairs)
         except InvalidArguments as error:
             raise ValidationError.from_exception_data(cls.__name__, [_line(fault) for fault in error.faults]) from None
         model: Self = handler(accepted)
@@ -48,12 +50,12 @@ class _Arguments(BaseModel):
     @classmethod
     def model_json_schema(cls, *_args: Any, **_options: Any) -> dict[str, Any]:
         """Give the author's schema, self-contained; Pydantic's options change nothing about it."""
-        return copy.deepcopy(cls._schema.shown)
+        return copy.deepcopy(cls._shown)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, _core_schema: Any, _handler: Any) -> dict[str, Any]:
         # Inside another model's schema, where Pydantic takes every reference for one of its own.
-        return copy.deepcopy(inlined(cls._schema.shown))
+        return copy.deepcopy(inlined(cls._shown))
 
 
 _MODELS: WeakValueDictionary[tuple[str, int, bool], type[_Arguments]] = WeakValueDictionary()
@@ -82,8 +84,16 @@ def model_from_schema(
         key = name, id(arguments), repair
         model = _MODELS.get(key)
         if model is None:
-            model = _MODELS[key] = _model(name, arguments, repair=repair)
+            model = _MODELS[key] = _model(name, arguments, arguments.shown, arguments, repair=repair)
         return model
+
+
+def model_of_shown(name: str, shown: ShownArguments, *, repair: bool = True) -> type[BaseModel]:
+    """Make a model as `model_from_schema` does, of arguments in the form that a model is shown them.
+
+    It takes them under the names that were shown, carries what goes on the wire, and its JSON Schema is the one shown.
+    """
+    return _model(name, shown.own, shown.schema, shown, repair=repair)
 
 
 def wire_arguments(model: BaseModel) -> dict[str, Any]:
@@ -100,16 +110,23 @@ def wire_arguments(model: BaseModel) -> dict[str, Any]:
     return ordered | given
 
 
-def _model(name: str, arguments: ArgumentsSchema, *, repair: bool) -> type[_Arguments]:
-    shown = arguments.shown
-    required = set(shown.get("required", ()))
+def _model(
+    name: str,
+    own: ArgumentsSchema,
+    shown: dict[str, Any],
+    judge: ArgumentsSchema | ShownArguments,
+    *,
+    repair: bool,
+) -> type[_Arguments]:
+    required = set(own.shown.get("required", ()))
     fields: dict[str, Any] = {
         field: (Any, Field(description=_description(schema)) if field in required else _optional(schema))
-        for field, schema in shown["properties"].items()
+        for field, schema in own.shown["properties"].items()
         if _can_be_field(field)
     }
     model = create_model(name, __base__=_Arguments, __module__=__name__, __doc__=_description(shown), **fields)
-    model._schema = arguments  # noqa: SLF001 - our own model
+    model._judge_of = judge  # noqa: SLF001 - our own model
+    model._shown = shown  # noqa: SLF001
     model._repairs = repair  # noqa: SLF001
     return model
 

@@ -6,7 +6,7 @@ keyword around it is opened as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from utcp_bridge.schema.bundled import definition_name, subschemas, walk
@@ -19,6 +19,7 @@ MAX_CHAIN = 64
 
 _IN_PLACE = ("allOf", "anyOf", "oneOf")
 _IN_PLACE_SINGLE = ("not", "if", "then", "else")
+_UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 
 
 def open_loops(bundle: Bundle) -> list[str]:
@@ -72,14 +73,40 @@ def _open(holder: dict[str, Any], bundle: Bundle) -> None:
     bundle.opened[id(holder)] = holder
 
 
-def soften(bundle: Bundle) -> None:
-    """Open the keywords that an opening inside them would make refuse more."""
-    if not bundle.opened:
+def soften(schemas: Collection[Any], opened: Collection[int], resolve: Callable[[str], Any]) -> None:
+    """Open the keywords, in place, that an opening inside them would make refuse more.
+
+    Args:
+        schemas: The schemas with everything inside them: a root and its definitions.
+        opened: The identities of the schemas in them that something was left out of.
+        resolve: Gives what a reference points to.
+    """
+    if not opened:
         return
-    holding = _holding_openings(bundle)
-    for schema in (bundle.root, *bundle.definitions.values()):
+    holding = _holding_openings(schemas, opened, resolve)
+    for schema in schemas:
         for part in walk(schema):
             _soften(part, holding)
+            if any(keyword in part for keyword in _UNEVALUATED) and _is_opened_in_place(part, opened, resolve):
+                for keyword in _UNEVALUATED:
+                    part.pop(keyword, None)
+
+
+def _is_opened_in_place(schema: dict[str, Any], opened: Collection[int], resolve: Callable[[str], Any]) -> bool:
+    """Tell whether something is opened that a value is judged by, so that nobody knows what it evaluates."""
+    seen: set[int] = set()
+    waiting: list[Any] = [schema]
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, dict) or id(part) in seen:
+            continue
+        if id(part) in opened:
+            return True
+        seen.add(id(part))
+        waiting.extend(_in_place(part))
+        if "$ref" in part:
+            waiting.append(resolve(part["$ref"]))
+    return False
 
 
 def _soften(schema: dict[str, Any], holding: set[int]) -> None:
@@ -98,19 +125,17 @@ def _soften(schema: dict[str, Any], holding: set[int]) -> None:
             schema["anyOf"] = branches
 
 
-def _holding_openings(bundle: Bundle) -> set[int]:
+def _holding_openings(schemas: Collection[Any], opened: Collection[int], resolve: Callable[[str], Any]) -> set[int]:
     """Find the schemas that hold an opening, in themselves or through references."""
     parents: dict[int, list[int]] = {}
-    for schema in (bundle.root, *bundle.definitions.values()):
+    for schema in schemas:
         for part in walk(schema):
             for child in subschemas(part):
                 parents.setdefault(id(child), []).append(id(part))
             if "$ref" in part:
-                name = definition_name(part["$ref"])
-                target = bundle.definitions[name] if name else bundle.root
-                parents.setdefault(id(target), []).append(id(part))
+                parents.setdefault(id(resolve(part["$ref"])), []).append(id(part))
     holding: set[int] = set()
-    waiting = list(bundle.opened)
+    waiting = list(opened)
     while waiting:
         found = waiting.pop()
         if found not in holding:
@@ -129,7 +154,11 @@ def _in_place_references(schema: Any) -> Iterator[dict[str, Any]]:
             continue
         if "$ref" in part:
             yield part
-        for keyword in _IN_PLACE:
-            waiting.extend(part.get(keyword, ()))
-        waiting.extend(part.get(keyword) for keyword in _IN_PLACE_SINGLE)
-        waiting.extend(part.get("dependentSchemas", {}).values())
+        waiting.extend(_in_place(part))
+
+
+def _in_place(schema: dict[str, Any]) -> Iterator[Any]:
+    for keyword in _IN_PLACE:
+        yield from schema.get(keyword, ())
+    yield from (schema.get(keyword) for keyword in _IN_PLACE_SINGLE)
+    yield from schema.get("dependentSchemas", {}).values()

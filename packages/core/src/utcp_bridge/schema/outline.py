@@ -63,6 +63,19 @@ def declared_names(schema: Any, root: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
+def is_declared(name: str, path: tuple[str | int, ...], root: dict[str, Any]) -> bool:
+    """Tell whether a schema of the value at a path speaks of this property by its name."""
+    return any(name in spoken_names(part) for start in _at(root, path) for part in in_place(start, root))
+
+
+def spoken_names(schema: dict[str, Any]) -> set[str]:
+    """Give the property names that a schema itself speaks of, described or required."""
+    names = {*schema.get("properties", ()), *schema.get("required", ()), *schema.get("dependentSchemas", ())}
+    for name, others in schema.get("dependentRequired", {}).items():
+        names |= {name, *others}
+    return names
+
+
 def property_schema(schema: Any, name: str, root: dict[str, Any], path: tuple[str | int, ...]) -> Any:
     """Find what is said about a property: by the schema that requires it, or by any other of the same value."""
     for start in (schema, *_at(root, path)):
@@ -77,20 +90,24 @@ def is_secret(root: dict[str, Any], path: tuple[str | int, ...]) -> bool:
     for length in range(1, len(path) + 1):
         if any(_is_marked(part) for schema in _at(root, path[:length]) for part in in_place(schema, root)):
             return True
-    return any(_holds_secret(schema, root, set()) for schema in _at(root, path)) if path else True
+    return any(_holds_secret(schema, root) for schema in _at(root, path)) if path else True
 
 
 def _is_marked(schema: dict[str, Any]) -> bool:
     return schema.get("writeOnly") is True or schema.get("format") == "password"
 
 
-def _holds_secret(schema: Any, root: dict[str, Any], seen: set[int]) -> bool:
-    for part in in_place(schema, root):
-        if id(part) in seen:
-            continue
-        seen.add(id(part))
-        if _is_marked(part) or any(_holds_secret(child, root, seen) for child in parts(part, None)):
-            return True
+def _holds_secret(schema: Any, root: dict[str, Any]) -> bool:
+    # A stack of its own, because definitions may lead to each other further than Python can recurse.
+    seen: set[int] = set()
+    waiting = [schema]
+    while waiting:
+        for part in in_place(waiting.pop(), root):
+            if id(part) not in seen:
+                seen.add(id(part))
+                if _is_marked(part):
+                    return True
+                waiting.extend(parts(part, None))
     return False
 
 

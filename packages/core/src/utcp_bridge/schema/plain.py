@@ -15,6 +15,12 @@ MAX_VALUES = 500_000
 """The most values that a schema or one of its parts may hold; the largest real schemas have a tenth of that."""
 
 
+MAX_BITS = 14_000
+"""The most bits of an integer: with more, Python may refuse to write its digits (`sys.set_int_max_str_digits`)."""
+
+_TOO_LONG = "is an integer of more than 4,000 digits"
+
+
 class NotJsonError(ValueError):
     """A value has no JSON form; `path` says where in the value, the message why."""
 
@@ -62,6 +68,8 @@ def _plain(value: Any, path: tuple[str | int, ...]) -> Any:
     if isinstance(value, str):
         return whole_text(str(value))
     if isinstance(value, int):
+        if value.bit_length() > MAX_BITS:
+            raise NotJsonError(_TOO_LONG, path)
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):
@@ -76,6 +84,20 @@ def _plain(value: Any, path: tuple[str | int, ...]) -> Any:
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
     raise NotJsonError(f"a {type(value).__name__} is not a JSON value", path)
+
+
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make a dict of the members of a JSON object, for `json.loads`.
+
+    Raises:
+        NotJsonError: A key comes twice, so that one of its values would be lost (RFC 8259, section 4).
+    """
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise NotJsonError(f"the JSON text has the key {twice!r} twice in one object")
+    return result
 
 
 def key_text(key: Any) -> str:
@@ -133,7 +155,10 @@ def check_arguments(arguments: dict[str, Any]) -> bool:
         elif isinstance(value, float):
             if not math.isfinite(value):
                 raise NotJsonError(f"is {value}, which is not a JSON number", path)
-        elif value is not None and not isinstance(value, int):
+        elif isinstance(value, int):
+            if value.bit_length() > MAX_BITS:
+                raise NotJsonError(_TOO_LONG, path)
+        elif value is not None:
             raise NotJsonError(f"is a Python {type(value).__name__}, which has no JSON form", path)
     return as_is
 

@@ -6,17 +6,21 @@ says it in the description instead. Each rule gives where it was documented or r
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from utcp_bridge.schema.arguments import arguments_schema
+from utcp_bridge.schema.budget import TrimmedSchema, size_of, trimmed
 from utcp_bridge.schema.bundled import walk, with_subschemas
 from utcp_bridge.schema.choices import without_root_choices
 from utcp_bridge.schema.inline import inlined
-from utcp_bridge.schema.outline import in_place, parts
-from utcp_bridge.schema.reduce import GEMINI, OPENAI_STRICT, reduced
+from utcp_bridge.schema.outline import in_place, parts, spoken_names
+from utcp_bridge.schema.plain import unique
+from utcp_bridge.schema.reduce import GEMINI, OPENAI_STRICT, Profile, reduced
+from utcp_bridge.schema.refusal import ArgumentFault, InvalidArguments
 
 Provider = Literal["openai", "openai-strict", "anthropic", "gemini"]
 
@@ -30,6 +34,10 @@ _REFUSED_IN_KEYS: Mapping[str, re.Pattern[str]] = {
 }
 
 
+_PROFILES: Mapping[str, Profile] = {"gemini": GEMINI, "openai-strict": OPENAI_STRICT}
+_MAX_TRIMMINGS = 8
+
+
 @dataclass(frozen=True, slots=True)
 class ProviderSchema:
     """What a provider is sent for one tool.
@@ -37,38 +45,64 @@ class ProviderSchema:
     Attributes:
         schema: The schema.
         names: For each property key that the provider refuses, by the key that it is sent: the tool's own.
+        shown_names: The same the other way: by the tool's own key, the one that is sent.
+        whole: The schema as it was before it was trimmed, as far as the provider takes references.
+        left_out: What was left out to keep to a number of bytes, in words.
     """
 
     schema: dict[str, Any]
     names: Mapping[str, str]
+    shown_names: Mapping[str, str]
+    whole: dict[str, Any]
+    left_out: tuple[str, ...]
     _original: dict[str, Any]
+    _profile: Profile | None
 
     def restore(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Give arguments that a model wrote for this schema under the tool's own names."""
-        if not self.names:
+        """Give arguments that a model wrote for this schema as the tool knows them.
+
+        They come under the tool's own names; objects that could only be told as text are objects; and a null that
+        strict mode made a model write for an optional property is left out, because there it stands for "not given".
+
+        Raises:
+            InvalidArguments: An argument is given twice, under both its names.
+        """
+        if not self.names and self._profile is None:
             return dict(arguments)
-        restored: dict[str, Any] = self._restore(arguments, [self._original])
+        restored: dict[str, Any] = self._restored(arguments, [self._original], ())
         return restored
 
-    def shown_path(self, location: tuple[str | int, ...]) -> tuple[str | int, ...]:
-        """Give a location in the tool's own arguments in the names that the model was shown."""
-        shown = {own: name for name, own in self.names.items()}
-        return tuple(shown.get(step, step) if isinstance(step, str) else step for step in location)
-
-    def _restore(self, value: Any, schemas: list[Any]) -> Any:
+    def _restored(self, value: Any, schemas: list[Any], path: tuple[str | int, ...]) -> Any:
         here = [part for schema in schemas for part in in_place(schema, self._original)]
+        if isinstance(value, str) and self._profile is not None:
+            value = _as_object(value, here)
         if isinstance(value, Mapping):
-            declared = {name for part in here for name in part.get("properties", {})}
-            result = {}
-            for key, item in value.items():
-                own = self.names.get(key, key)
-                name = own if own in declared else key
-                result[name] = self._restore(item, [child for part in here for child in parts(part, name)])
-            return result
+            return self._restored_object(value, here, path)
         if isinstance(value, list):
             below = [[child for part in here for child in parts(part, index)] for index in range(len(value))]
-            return [self._restore(item, schemas) for item, schemas in zip(value, below, strict=True)]
+            return [
+                self._restored(item, schemas, (*path, index))
+                for index, (item, schemas) in enumerate(zip(value, below, strict=True))
+            ]
         return value
+
+    def _restored_object(
+        self, value: Mapping[str, Any], here: list[dict[str, Any]], path: tuple[str | int, ...]
+    ) -> dict[str, Any]:
+        declared = {name for part in here for name in spoken_names(part)}
+        required = {name for part in here for name in part.get("required", ())}
+        absent_if_null = declared - required if self._profile is not None and self._profile.is_closed else set()
+        result: dict[str, Any] = {}
+        for key, item in value.items():
+            own = self.names.get(key, key)
+            name = own if own in declared else key
+            if item is None and name in absent_if_null:
+                continue
+            if name in result:
+                shown = self.shown_names[name]
+                raise InvalidArguments([ArgumentFault.at((*path, shown), f"is given twice, also as {name!r}")])
+            result[name] = self._restored(item, [child for part in here for child in parts(part, name)], (*path, key))
+        return result
 
 
 def provider_schema(schema: Mapping[str, Any] | bool | None, provider: Provider) -> dict[str, Any]:
@@ -84,8 +118,15 @@ def provider_schema(schema: Mapping[str, Any] | bool | None, provider: Provider)
     return export_schema(schema, provider).schema
 
 
-def export_schema(schema: Mapping[str, Any] | bool | None, provider: Provider) -> ProviderSchema:
-    """Give a copy of a tool's schema that a provider accepts, and the way back from the names in it.
+def export_schema(
+    schema: Mapping[str, Any] | bool | None, provider: Provider, *, max_bytes: int | None = None
+) -> ProviderSchema:
+    """Give a copy of a tool's schema that a provider accepts, and the way back from it.
+
+    Args:
+        schema: See `provider_schema`.
+        provider: See `provider_schema`.
+        max_bytes: The most bytes of the copy, see `trimmed`; default None, which never trims.
 
     Raises:
         ValueError: The provider is not known.
@@ -95,20 +136,48 @@ def export_schema(schema: Mapping[str, Any] | bool | None, provider: Provider) -
     original = arguments_schema(schema).shown
     # Unknown to Gemini (pydantic/pydantic-ai#1250), and of no use to any model.
     shown = {keyword: value for keyword, value in original.items() if keyword not in ("$schema", "$id")}
+    names = _renames(original, provider)
+    shown_names = {own: name for name, own in names.items()}
+    if names:
+        shown = _mapped(shown, lambda part: _with_names(part, shown_names))
     # "input_schema does not support oneOf, allOf, or anyOf at the top level" (Anthropic; langchain-ai/langchain#39271);
     # "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level" (OpenAI).
     shown = without_root_choices(shown)
-    if provider == "gemini":
-        shown = reduced(inlined(shown), GEMINI)
-    elif provider == "openai-strict":
-        shown = reduced(inlined(shown), OPENAI_STRICT)
-    elif provider == "openai":
+    if provider == "openai":
         shown = _mapped(shown, _for_openai)
-    names = _renames(original, provider)
-    if names:
-        shown_names = {own: name for name, own in names.items()}
-        shown = _mapped(shown, lambda part: _with_names(part, shown_names))
-    return ProviderSchema(shown, names, original)
+    profile = _PROFILES.get(provider)
+    if profile is None:
+        within, whole = trimmed(shown, max_bytes), shown
+    else:
+        within = _reduced(shown, profile, max_bytes)
+        whole = within.schema
+    return ProviderSchema(within.schema, names, shown_names, whole, within.left_out, original, profile)
+
+
+def _reduced(shown: dict[str, Any], profile: Profile, max_bytes: int | None) -> TrimmedSchema:
+    """Reduce a schema to a profile within a budget: what is told in words instead may make it larger again."""
+    whole = inlined(shown)
+    budget = max_bytes
+    for _ in range(_MAX_TRIMMINGS):
+        within = trimmed(whole, budget)
+        result = reduced(within.schema, profile)
+        size = size_of(result)
+        if budget is None or max_bytes is None or size <= max_bytes:
+            break
+        budget = min(budget, size_of(within.schema)) * max_bytes // (size + 1)
+    return TrimmedSchema(result, within.left_out)
+
+
+def _as_object(text: str, here: list[dict[str, Any]]) -> Any:
+    """Read the JSON text of an object where only an object fits; see `_Reducer.object`."""
+    types = [part["type"] for part in here if "type" in part]
+    if not any("object" in kinds for kinds in types) or any("string" in kinds for kinds in types):
+        return text
+    try:
+        value = json.loads(text, object_pairs_hook=unique)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, dict) else text
 
 
 def _for_openai(schema: dict[str, Any]) -> dict[str, Any]:

@@ -75,7 +75,9 @@ class _Reducer:
         self._profile = profile
 
     def schema(self, schema: Any, depth: int) -> dict[str, Any]:
-        if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+        if depth > _MAX_DEPTH:
+            return {"type": "string", "description": "Given as JSON text."}
+        if not isinstance(schema, dict):
             schema = {}
         schema, nullable = _without_null(_merged(schema))
         choices = schema.get("anyOf") or schema.get("oneOf")

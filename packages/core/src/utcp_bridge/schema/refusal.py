@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
-from utcp_bridge.schema.outline import declared_names, expectation, is_secret, property_schema
+from utcp_bridge.schema.outline import declared_names, expectation, is_declared, is_secret, property_schema
 from utcp_bridge.schema.validator import Violation
 
 _MAX_SHOWN_VALUE = 80
@@ -62,9 +63,21 @@ def value_fault(message: str) -> ArgumentFault:
     return ArgumentFault("", message)
 
 
-def faults_of(violations: Iterable[Violation], arguments: Any, schema: dict[str, Any]) -> list[ArgumentFault]:
-    """Tell violations of a schema as faults of the arguments, each once."""
-    teller = _Teller(arguments, schema)
+def faults_of(
+    violations: Iterable[Violation],
+    arguments: Any,
+    schema: dict[str, Any],
+    shown_names: Mapping[str, str] = MappingProxyType({}),
+) -> list[ArgumentFault]:
+    """Tell violations of a schema as faults of the arguments, each once.
+
+    Args:
+        violations: What the validator says.
+        arguments: The arguments.
+        schema: The schema.
+        shown_names: For each property that models know by another name, that name by the property's own.
+    """
+    teller = _Teller(arguments, schema, shown_names)
     faults = [fault for violation in violations for fault in teller.tell(violation)]
     return list(dict.fromkeys(faults))
 
@@ -83,9 +96,26 @@ def path_text(location: Sequence[str | int]) -> str:
 
 
 class _Teller:
-    def __init__(self, arguments: Any, schema: dict[str, Any]) -> None:
+    def __init__(self, arguments: Any, schema: dict[str, Any], shown_names: Mapping[str, str]) -> None:
         self._arguments = arguments
         self._schema = schema
+        self._shown_names = shown_names
+
+    def _fault(self, location: tuple[str | int, ...], message: str) -> ArgumentFault:
+        return ArgumentFault.at(self._told(location), message)
+
+    def _told(self, location: tuple[str | int, ...]) -> tuple[str | int, ...]:
+        if not self._shown_names:
+            return location
+        told: list[str | int] = []
+        for index, step in enumerate(location):
+            known = isinstance(step, str) and step in self._shown_names
+            is_renamed = known and is_declared(str(step), location[:index], self._schema)
+            told.append(self._shown_names[str(step)] if is_renamed else step)
+        return tuple(told)
+
+    def _named(self, names: Iterable[str]) -> list[str]:
+        return [self._shown_names.get(name, name) for name in names]
 
     def tell(self, violation: Violation) -> list[ArgumentFault]:
         """Tell one violation, as one or more faults."""
@@ -95,12 +125,12 @@ class _Teller:
         if keyword in ("additionalProperties", "unevaluatedProperties") and isinstance(violation.instance, dict):
             if names := violation.names or self._undeclared(violation):
                 return [self._unknown(violation, name) for name in names]
-            return [ArgumentFault.at(violation.path, "has a property that is not allowed beside the others")]
+            return [self._fault(violation.path, "has a property that is not allowed beside the others")]
         if keyword in ("anyOf", "oneOf"):
             return self._choice(violation)
         if keyword == "false":
-            return [ArgumentFault.at(violation.path, "must not be given" if violation.path else "nothing is allowed")]
-        return [ArgumentFault.at(violation.path, self._message(violation))]
+            return [self._fault(violation.path, "must not be given" if violation.path else "nothing is allowed")]
+        return [self._fault(violation.path, self._message(violation))]
 
     def _message(self, violation: Violation) -> str:
         keyword, instance = violation.keyword, violation.instance
@@ -154,7 +184,9 @@ class _Teller:
     def _not(self, limit: Any, came: str) -> str:
         if isinstance(limit, dict) and limit.keys() == {"required"}:
             return (
-                f"must not have {' and '.join(limit['required'])} together" if limit["required"] else "is not allowed"
+                f"must not have {' and '.join(self._named(limit['required']))} together"
+                if limit["required"]
+                else "is not allowed"
             )
         unwanted = expectation(limit, self._schema) if not isinstance(limit, dict) or "properties" not in limit else ""
         return f"must not be {unwanted}; {came}" if unwanted else f"has a form that is not allowed; {came}"
@@ -164,18 +196,18 @@ class _Teller:
         reason = "is missing"
         if violation.keyword == "dependentRequired":
             given = [key for key, names in violation.schema[violation.keyword].items() if name in names]
-            reason += f", and needed beside {' and '.join(given)}"
-        return ArgumentFault.at((*violation.path, name), f"{reason}; it must be {wanted}" if wanted else reason)
+            reason += f", and needed beside {' and '.join(self._named(given))}"
+        return self._fault((*violation.path, name), f"{reason}; it must be {wanted}" if wanted else reason)
 
     def _undeclared(self, violation: Violation) -> list[str]:
         known = declared_names(violation.schema, self._schema)
         return [name for name in violation.instance if name not in known]
 
     def _unknown(self, violation: Violation, name: str) -> ArgumentFault:
-        known = declared_names(violation.schema, self._schema)
+        known = self._named(declared_names(violation.schema, self._schema))
         what, these = ("an argument of this tool", "the arguments") if not violation.path else ("known", "known")
         if violation.path:
-            what, these = f"a property of {path_text(violation.path)}", "its properties"
+            what, these = f"a property of {path_text(self._told(violation.path))}", "its properties"
         message = f"is not {what}"
         if closest := difflib.get_close_matches(name, known, n=1):
             message += f"; did you mean {closest[0]}?"
@@ -185,20 +217,22 @@ class _Teller:
             message += f"{'' if closest else ';'} {these} are: {shown}{more}"
         else:
             message += "; it takes none"
-        return ArgumentFault.at((*violation.path, name), message)
+        return self._fault((*violation.path, name), message)
 
     def _choice(self, violation: Violation) -> list[ArgumentFault]:
         branches = violation.branches
         came = f"got {self._shown(violation.instance, violation.path)}"
         if any(not branch for branch in branches):
             several = f"must fit exactly one of the {len(branches)} forms that it may have, but fits several"
-            return [ArgumentFault.at(violation.path, several)]
+            return [self._fault(violation.path, several)]
         here = [[inner for inner in branch if inner.path == violation.path] for branch in branches]
         if all(branch and {inner.keyword for inner in branch} == {"required"} for branch in branches) and all(here):
-            choices = [" with ".join(name for inner in branch for name in inner.names) for branch in branches]
+            choices = [
+                " with ".join(self._named(name for inner in branch for name in inner.names)) for branch in branches
+            ]
             if len(set(choices)) == 1:
                 return [self._missing_everywhere(branches, name) for inner in branches[0] for name in inner.names]
-            return [ArgumentFault.at(violation.path, f"need one of: {', '.join(dict.fromkeys(choices))}")]
+            return [self._fault(violation.path, f"need one of: {', '.join(dict.fromkeys(choices))}")]
         # The branches that a value of this kind, with these tags, can have been meant for.
         kept = [
             branch
@@ -207,7 +241,7 @@ class _Teller:
         ]
         if not kept:
             wanted = expectation({violation.keyword: violation.schema[violation.keyword]}, self._schema)
-            return [ArgumentFault.at(violation.path, f"must be {wanted}; {came}")]
+            return [self._fault(violation.path, f"must be {wanted}; {came}")]
         untagged = [branch for branch in kept if not any(_is_tag(inner, violation) for inner in branch)]
         if not untagged:
             return self._tags(kept, violation)
@@ -218,13 +252,13 @@ class _Teller:
         if len(untagged) == 1 or len(matching) == 1:
             return told
         reasons = "; ".join(str(fault) for fault in told)
-        return [ArgumentFault.at(violation.path, f"fits none of {len(branches)} forms; for the closest, {reasons}")]
+        return [self._fault(violation.path, f"fits none of {len(branches)} forms; for the closest, {reasons}")]
 
     def _missing_everywhere(self, branches: tuple[tuple[Violation, ...], ...], name: str) -> ArgumentFault:
         first = branches[0][0]
         forms = [property_schema(branch[0].schema, name, self._schema, first.path) for branch in branches]
         wanted = expectation({"anyOf": [form for form in forms if form is not None]}, self._schema)
-        return ArgumentFault.at((*first.path, name), f"is missing; it must be {wanted}" if wanted else "is missing")
+        return self._fault((*first.path, name), f"is missing; it must be {wanted}" if wanted else "is missing")
 
     def _tags(self, branches: list[tuple[Violation, ...]], violation: Violation) -> list[ArgumentFault]:
         tags: dict[tuple[str | int, ...], list[Any]] = {}
@@ -236,7 +270,7 @@ class _Teller:
         for path, values in tags.items():
             value = next(inner.instance for branch in branches for inner in branch if inner.path == path)
             message = f"must be {expectation({'enum': values}, self._schema)}; got {self._shown(value, path)}"
-            faults.append(ArgumentFault.at(path, message))
+            faults.append(self._fault(path, message))
         return faults[:1]
 
     def _shown(self, value: Any, path: tuple[str | int, ...]) -> str:

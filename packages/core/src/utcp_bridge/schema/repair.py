@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, Final
 
+from utcp_bridge.schema.plain import unique
 from utcp_bridge.schema.validator import Validator, Violation
 
 _MAX_ROUNDS = 16
@@ -80,17 +81,25 @@ def _proposals(arguments: dict[str, Any], violation: Violation) -> Iterator[dict
         yield _replaced(arguments, violation.path, value)
     if violation.keyword in ("anyOf", "oneOf") and isinstance(violation.instance, dict | list):
         for branch in violation.branches:
-            trial, changed = arguments, False
-            for inner in branch:
-                value = next(_values(inner), None)
-                if value is not None and len(inner.path) > len(violation.path):
-                    trial, changed = _replaced(trial, inner.path, value), True
-            if changed:
+            mendings = dict(mending for inner in reversed(branch) for mending in _mendings(inner))
+            trial = arguments
+            for path, value in mendings.items():
+                if len(path) > len(violation.path):
+                    trial = _replaced(trial, path, value)
+            if trial is not arguments:
                 yield trial
-        if isinstance(violation.instance, dict) and None in violation.instance.values():
-            # Some providers make models fill in every optional with null, also those of the other branches.
-            given = {name: value for name, value in violation.instance.items() if value is not None}
-            yield _replaced(arguments, violation.path, given) if violation.path else given
+
+
+def _mendings(violation: Violation) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Give what would mend one violation of a branch, each with its place."""
+    value = next(_values(violation), None)
+    if value is not None:
+        yield violation.path, value
+    elif violation.keyword in ("additionalProperties", "unevaluatedProperties"):
+        # Some providers make models fill in every optional with null, also those of the other branches.
+        for name in violation.names:
+            if violation.instance.get(name, _REMOVED) is None:
+                yield (*violation.path, name), _REMOVED
 
 
 def _values(violation: Violation) -> Iterator[Any]:
@@ -116,7 +125,7 @@ def _decoded(text: str, types: list[str] | tuple[str, ...]) -> Iterator[Any]:
         yield _BOOLEANS[text]
         return
     try:
-        value = json.loads(text, parse_constant=_no_constant)
+        value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=unique)
     except (ValueError, RecursionError):
         return
     if isinstance(value, bool | str):
@@ -125,7 +134,7 @@ def _decoded(text: str, types: list[str] | tuple[str, ...]) -> Iterator[Any]:
         if not _is_lossless(text, value):
             return
         if value.is_integer() and "integer" in types and "number" not in types:
-            value = int(value)
+            value = int(Decimal(text.strip()))  # the float 1e23 itself is 99999999999999991611392
     kinds = {dict: ("object",), list: ("array",), int: ("integer", "number"), float: ("number",), type(None): ("null",)}
     if any(kind in types for kind in kinds[type(value)]):
         # None stands for "no proposal" to the callers, so that null is spelt by removal only where it is refused.

@@ -2,60 +2,69 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from utcp_bridge.schema.arguments import ArgumentsSchema
 from utcp_bridge.schema.budget import trimmed
+from utcp_bridge.schema.folded import standalone
+from utcp_bridge.schema.given import given_arguments
 from utcp_bridge.schema.provider import Provider, ProviderSchema, export_schema
-from utcp_bridge.schema.refusal import ArgumentFault, InvalidArguments
+from utcp_bridge.schema.titles import without_title_keys
 
 
 class ShownArguments:
     """A tool's arguments as a model is shown them. The tool's own schema judges.
 
     Args:
-        arguments: The tool's own schema.
+        own: The tool's own schema.
         provider: Whose limits the schema must keep to; None for no provider's.
         max_bytes: The most bytes of the schema; None never trims.
 
     Attributes:
+        own: The tool's own schema.
         schema: What the model is shown; do not change it.
         left_out: What the budget made it leave out, in words; empty if nothing.
     """
 
-    __slots__ = ("_arguments", "_exported", "left_out", "schema")
+    def __init__(self, own: ArgumentsSchema, provider: Provider | None, max_bytes: int | None) -> None:
+        self.own = own
+        self._max_bytes = max_bytes
+        self._exported: ProviderSchema | None = None
+        if provider is None:
+            within = trimmed(own.shown, max_bytes)
+            self.schema, self.left_out = within.schema, within.left_out
+        else:
+            self._exported = export_schema(own.shown, provider, max_bytes=max_bytes)
+            self.schema, self.left_out = self._exported.schema, self._exported.left_out
 
-    def __init__(self, arguments: ArgumentsSchema, provider: Provider | None, max_bytes: int | None) -> None:
-        within = trimmed(arguments.shown, max_bytes)
-        self._arguments = arguments
-        self._exported: ProviderSchema | None = None if provider is None else export_schema(within.schema, provider)
-        self.schema = within.schema if self._exported is None else self._exported.schema
-        self.left_out = within.left_out
+    @cached_property
+    def standalone(self) -> dict[str, Any]:
+        """The same for readers that lose `$defs` and every key called `title`; do not change it."""
+        whole = self.own.shown if self._exported is None else self._exported.whole
+        result: dict[str, Any] = without_title_keys(standalone(whole, self._max_bytes))
+        return result
 
-    def accept(self, given: Mapping[str, Any] | str | None, *, repair: bool) -> dict[str, Any]:
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What of the author's schema could not be read, and what the budget left out."""
+        unread = tuple(str(problem) for problem in self.own.problems)
+        if not self.left_out:
+            return unread
+        return (*unread, f"shown without {', '.join(self.left_out)}, to keep to {self._max_bytes:,} bytes")
+
+    def accept(self, given: Mapping[str, Any] | str | None, *, repair: bool = True) -> dict[str, Any]:
         """Judge arguments as the model gave them, and give exactly what goes on the wire.
 
         Raises:
             InvalidArguments: They do not fit; the error lists every fault, in the names that the model was shown.
         """
-        if self._exported is None or not self._exported.names:
-            return self._arguments.accept(given, repair=repair)
-        try:
-            return self._arguments.accept(self._restored(given, self._exported), repair=repair)
-        except InvalidArguments as error:
-            shown = [
-                ArgumentFault.at(self._exported.shown_path(fault.location), fault.message) for fault in error.faults
-            ]
-            raise InvalidArguments(shown) from None
+        if self._exported is None:
+            return self.own.accept(given, repair=repair)
+        restored = self._exported.restore(given_arguments(given))
+        return self.own.judge(restored, repair=repair, shown_names=self._exported.shown_names)
 
-    @staticmethod
-    def _restored(given: Mapping[str, Any] | str | None, exported: ProviderSchema) -> Mapping[str, Any] | str | None:
-        if isinstance(given, str):
-            try:
-                value = json.loads(given)
-            except (ValueError, RecursionError):
-                return given  # refused with its reason
-            return exported.restore(value) if isinstance(value, Mapping) else given
-        return exported.restore(given) if isinstance(given, Mapping) else given
+    def shown_name(self, name: str) -> str:
+        """Give the name that the model is shown of an argument."""
+        return name if self._exported is None else self._exported.shown_names.get(name, name)

@@ -72,6 +72,16 @@ def is_json(kind: str) -> bool:
     return kind.endswith(("/json", "+json")) or kind in {"application/x-json", "text/x-json"}
 
 
+def is_file(value: Any) -> bool:
+    """Whether a value has the form in which a file is given: `{"path": ...}` or `{"base64": ...}`, and its name."""
+    return (
+        isinstance(value, dict)
+        and value.keys() <= _FILE_KEYS
+        and ("path" in value) != ("base64" in value)
+        and all(isinstance(text, str) for text in value.values())
+    )
+
+
 def encode_body(value: Any, content_type: str, rules: BodyRules) -> Body | None:
     """The body for a value in a content type.
 
@@ -203,9 +213,7 @@ def _as_file(value: Any, name: str, rules: BodyRules, *, declared: bool) -> _Fil
         if not declared:
             return None
         return _from_data_uri(value, name) or _File(value.encode(errors="replace"), name, "application/octet-stream")
-    if not isinstance(value, dict) or not value.keys() <= _FILE_KEYS or ("path" in value) == ("base64" in value):
-        return None
-    if not all(isinstance(text, str) for text in value.values()):
+    if not is_file(value):
         return None
     content_type = value.get("content_type", "application/octet-stream")
     if "base64" in value:

@@ -60,8 +60,16 @@ class Sender:
                 self._checked.clear()
             self._checked.add(template)
 
-    async def send(self, request: HttpRequest, body: Body | None, context: str) -> aiohttp.ClientResponse:
+    async def send(
+        self, request: HttpRequest, body: Body | None, context: str, *, follow: bool = True
+    ) -> aiohttp.ClientResponse:
         """Send a request that was checked, and follow redirects, each checked before it is followed.
+
+        Args:
+            request: What to ask.
+            body: The encoded body, or None.
+            context: What the request is for, for messages.
+            follow: Whether redirects are followed (default) or refused.
 
         Returns:
             The reply, of whatever status, its body not read yet; to be released by the caller.
@@ -94,6 +102,11 @@ class Sender:
             if not location:
                 return response
             response.release()
+            if not follow:
+                raise RefusedRequestError(
+                    f"{origin_of(str(url))} answered with a redirect (status {response.status}), which is not followed "
+                    "for a stream; let the call template name the final URL."
+                )
             target = _redirect_target(url, location)
             self._rules.check_redirect(str(url), str(target), context=context)
             headers = headers.copy()
@@ -183,6 +196,36 @@ async def read_body(response: aiohttp.ClientResponse, limit: int) -> bytes:
     if size > limit:
         raise _too_large(limit, "more than that")
     return b"".join(chunks)
+
+
+class BodyReader:
+    """Reads a body, decompressed, as it comes.
+
+    Args:
+        response: The reply.
+        limit: Where reading stops with an error, in bytes.
+    """
+
+    def __init__(self, response: aiohttp.ClientResponse, limit: int) -> None:
+        self._response = response
+        self._limit = limit
+        self._size = 0
+
+    async def some(self, most: int = 64 * 1024) -> bytes:
+        """What has come and was not read yet, at most `most` bytes of it, or what comes next; empty at the end.
+
+        Raises:
+            ToolExecutionError: The body has more bytes than the limit.
+            ToolTransportError: The server broke off.
+        """
+        try:
+            content = await self._response.content.read(most)
+        except (aiohttp.ClientError, OSError) as error:
+            raise connection_error(error, self._response.url) from error
+        self._size += len(content)
+        if self._size > self._limit:
+            raise _too_large(self._limit, "more than that")
+        return content
 
 
 def _too_large(limit: int, size: str) -> ToolExecutionError:

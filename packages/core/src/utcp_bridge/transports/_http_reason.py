@@ -80,7 +80,7 @@ def http_error(
     Returns:
         `HTTP 404 Not Found: <reason>`, with `{"type": "http_error", "status": ..., "body": ...}` as its raw block.
     """
-    body = _body_value(content, content_type)
+    body = body_value(content, content_type)
     phrase = _clean(phrase or "") or _phrase(status)
     reason = reason_of(body, content_type)
     if reason.casefold() == phrase.casefold():
@@ -106,7 +106,8 @@ def reason_of(body: Any, content_type: str = "") -> str:
     return _bounded(_clean(_sentence(body) or json.dumps(body, ensure_ascii=False)), MAX_REASON)
 
 
-def _body_value(content: bytes, content_type: str) -> Any:
+def body_value(content: bytes, content_type: str) -> Any:
+    """The body of a failure: data where it is JSON, else text, else its type and size; None where it is empty."""
     if not content.strip():
         return None
     kind = media_type(content_type)

@@ -82,7 +82,7 @@ def decode_text(content: bytes, content_type: str) -> str:
     ):
         if content.startswith(mark):
             return content.decode(codec, errors="replace")
-    if charset := _charset(content_type):
+    if charset := charset_of(content_type):
         try:
             return content.decode(charset, errors="replace")
         except (LookupError, ValueError):  # an unknown charset, or a codec that is not one for text
@@ -99,11 +99,12 @@ def plain_text(content: bytes) -> str | None:
 
 def _json_source(content: bytes, content_type: str) -> str | bytes:
     # `json` detects the Unicode encodings (RFC 8259, section 8.1); others are read only where they are declared.
-    return content if _charset(content_type)[:3] in {"", "utf"} else decode_text(content, content_type)
+    return content if charset_of(content_type)[:3] in {"", "utf"} else decode_text(content, content_type)
 
 
 @lru_cache(maxsize=1024)
-def _charset(content_type: str) -> str:
+def charset_of(content_type: str) -> str:
+    """`iso-8859-1` of `text/plain; charset=ISO-8859-1`; empty where none is declared."""
     match = _CHARSET.search(content_type)
     return match.group(1).lower() if match else ""
 

@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -17,8 +16,9 @@ from utcp_bridge.config import BridgeConfig, ManualTemplate, load_config
 from utcp_bridge.transports.drafts import DraftTool, SkippedTool
 from utcp_bridge.transports.failures import ManualRefusedError
 from utcp_bridge.transports.leaks import our_client_at_work, scrubbed_error
+from utcp_bridge.transports.pieces import closing
 from utcp_bridge.transports.plugins import load_plugins
-from utcp_bridge.transports.secrets import SecretScrubber
+from utcp_bridge.transports.secrets import SecretScrubber, StreamScrubber
 
 if TYPE_CHECKING:
     from utcp.utcp_client import UtcpClient
@@ -189,12 +189,21 @@ class Client(ABC):
         reply = await self._without_secrets(lambda: self._utcp_client.call_tool(utcp_name, arguments))
         return self.secrets.scrub_value(reply)
 
-    async def stream_tool(self, utcp_name: str, arguments: dict[str, Any]) -> AsyncIterator[Any]:
+    async def stream_tool(self, utcp_name: str, arguments: dict[str, Any]) -> AsyncGenerator[Any, None]:
         """Call a tool and yield its reply in the pieces in which the protocol receives it; else as `call_tool`."""
-        pieces: Any = self._utcp_client.call_tool_streaming(utcp_name, arguments)
-        async with contextlib.aclosing(pieces):
-            while (piece := await self._without_secrets(lambda: anext(pieces, _END))) is not _END:
-                yield self.secrets.scrub_value(piece)
+        scrubber = StreamScrubber(self.secrets)
+        failure: Exception | None = None
+        async with closing(self._utcp_client.call_tool_streaming(utcp_name, arguments)) as pieces:
+            try:
+                while (piece := await self._without_secrets(lambda: anext(pieces, _END))) is not _END:
+                    for clean in scrubber.feed(piece):
+                        yield clean
+            except Exception as error:  # noqa: BLE001 - raised again below
+                failure = error
+        for clean in scrubber.end():
+            yield clean
+        if failure is not None:
+            raise failure
 
     async def search_tools(self, query: str, limit: int = 1_000_000, tags: Sequence[str] | None = None) -> list[str]:
         """The UTCP names of the tools that fit a query, best first, by the configuration's search strategy.

@@ -25,7 +25,8 @@ from utcp_bridge.transports.leaks import guard_upstream_loggers
 from utcp_bridge.transports.utcp_client import BridgeUtcpClient, RegisteredManual
 
 # They keep no state that is bound to a loop, or keep it per loop.
-_FREE_OF_LOOPS = frozenset({"http", "cli", "text", "file"})
+_FREE_OF_LOOPS = frozenset({"http", "sse", "streamable_http", "cli", "text", "file"})
+_KNOWN = frozenset({"utcp_bridge", "utcp_http", "utcp_cli", "utcp_text", "utcp_file"})
 
 
 class OwnedClient(Client):
@@ -67,7 +68,10 @@ class OwnedClient(Client):
 
     def loop_bound(self, protocol: str) -> bool:
         """See `Client.loop_bound`."""
-        return protocol not in _FREE_OF_LOOPS
+        if protocol not in _FREE_OF_LOOPS:
+            return True
+        # What a user registered in the place of one of these may keep anything.
+        return type(self._ours.protocol(protocol)).__module__.partition(".")[0] not in _KNOWN
 
     async def close(self) -> None:
         """See `Client.close`."""

@@ -53,6 +53,7 @@ class SecretScrubber:
         self._plain: tuple[str, ...] = ()
         self._encoded: tuple[re.Pattern[str], ...] = ()
         self._words: re.Pattern[str] | None = None
+        self._streamed: tuple[frozenset[str], frozenset[str], int] | None = None
 
     def __repr__(self) -> str:
         return f"<SecretScrubber of {len(self._known)} secrets>"
@@ -94,6 +95,29 @@ class SecretScrubber:
             return value
         return self._scrub_value(value)
 
+    def begun(self, text: str) -> int:
+        """How many characters at the end of a text must wait for what follows, for a secret may begin in them."""
+        forms, beginnings, longest = self._for_streams()
+        size = next((size for size in range(min(longest, len(text)), 0, -1) if text[-size:] in beginnings), 0)
+        if not size:
+            return 0
+        cut = len(text) - size
+        # A secret that is complete is not cut in two.
+        spans = [match.span() for form in forms for match in re.finditer(re.escape(form), text)]
+        while over := [start for start, end in spans if start < cut < end]:
+            cut = min(over)
+        return len(text) - cut
+
+    def _for_streams(self) -> tuple[frozenset[str], frozenset[str], int]:
+        known = self._streamed
+        if known is None:
+            plain = {form for secret in self._known for form in _forms(secret)}
+            # As the pieces of a reply that is no text are looked at.
+            forms = frozenset(plain | {form.encode().decode("latin-1") for form in plain})
+            beginnings = frozenset(form[:end] for form in forms for end in range(1, len(form)))
+            known = self._streamed = forms, beginnings, max(map(len, beginnings), default=0)
+        return known
+
     def _scrub_value(self, value: Any) -> Any:
         if isinstance(value, str):
             return self.scrub(value)
@@ -113,6 +137,7 @@ class SecretScrubber:
             return
         with self._lock:
             self._known |= {value}
+            self._streamed = None
             forms = sorted({form for known in self._known for form in _forms(known)}, key=len, reverse=True)
             words = [form for form in forms if len(form) < _SURE_LENGTH]
             self._plain = tuple(form for form in forms if len(form) >= _SURE_LENGTH)
@@ -124,6 +149,42 @@ class SecretScrubber:
             self._words = (
                 re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, words))})(?![A-Za-z0-9])") if words else None
             )
+
+
+class StreamScrubber:
+    """Replaces secrets in a reply that comes in pieces, where one may begin in a piece and go on in the next.
+
+    What may be the beginning of a secret is held back until the next piece shows whether it is. A secret that is
+    scattered over the fields of several JSON values is not found.
+
+    Args:
+        secrets: What to replace.
+    """
+
+    def __init__(self, secrets: SecretScrubber) -> None:
+        self._secrets = secrets
+        self._held: Any = None
+
+    def feed(self, piece: Any) -> Iterator[Any]:
+        """The pieces that can be handed on now that this one has come."""
+        held, self._held = self._held, None
+        if held is not None and type(held) is type(piece):
+            piece = held + piece
+        elif held is not None:
+            yield self._secrets.scrub_value(held)
+        if type(piece) in (str, bytes) and (
+            begun := self._secrets.begun(piece if isinstance(piece, str) else piece.decode("latin-1"))
+        ):
+            piece, self._held = piece[:-begun], piece[-begun:]
+            if not piece:
+                return
+        yield self._secrets.scrub_value(piece)
+
+    def end(self) -> Iterator[Any]:
+        """What was held back when there is no piece any more."""
+        if self._held is not None:
+            yield self._secrets.scrub_value(self._held)
+            self._held = None
 
 
 def is_secret_name(name: str) -> bool:

@@ -10,7 +10,6 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from utcp.data.auth_implementations.oauth2_auth import OAuth2Auth
 from utcp.data.call_template import CallTemplate
 from utcp.data.tool import Tool
 from utcp.data.utcp_client_config import UtcpClientConfig
@@ -21,12 +20,17 @@ from utcp.implementations.utcp_client_implementation import UtcpClientImplementa
 from utcp.interfaces.communication_protocol import CommunicationProtocol
 from utcp_cli.cli_communication_protocol import CliCommunicationProtocol
 from utcp_http.http_communication_protocol import HttpCommunicationProtocol
+from utcp_http.sse_communication_protocol import SseCommunicationProtocol
+from utcp_http.streamable_http_communication_protocol import StreamableHttpCommunicationProtocol
 
+from utcp_bridge.transports._http_caller import HttpCaller
 from utcp_bridge.transports.cli import CliProtocol
 from utcp_bridge.transports.drafts import DraftTool, SkippedTool
 from utcp_bridge.transports.http import HttpOptions, HttpProtocol
 from utcp_bridge.transports.mcp import mended
+from utcp_bridge.transports.pieces import closing
 from utcp_bridge.transports.secrets import SecretScrubber
+from utcp_bridge.transports.streaming import SseProtocol, StreamableHttpProtocol
 from utcp_bridge.transports.variables import UndefinedVariableError, Variables, VariableUse, fill_in
 
 
@@ -100,10 +104,19 @@ class BridgeUtcpClient(UtcpClientImplementation):
         super().__init__(config, _Substitutor(self.variables), root_dir)
         self._tools: dict[str, RegisteredTool] = {}
         self._names_by_manual: dict[str, frozenset[str]] = {}
-        if _is_upstreams_own("http", HttpCommunicationProtocol):
-            self._adopt("http", lambda: _HttpProtocol(HttpOptions(**http_options), self.secrets))
-        if _is_upstreams_own("cli", CliCommunicationProtocol):
-            self._adopt("cli", CliProtocol)
+        caller = HttpCaller(HttpOptions(**http_options), on_token=self.secrets.add)
+        ours: Mapping[str, tuple[type[CommunicationProtocol], Callable[[], CommunicationProtocol]]] = {
+            "http": (HttpCommunicationProtocol, lambda: HttpProtocol(caller=caller)),
+            "sse": (SseCommunicationProtocol, lambda: SseProtocol(caller=caller)),
+            "streamable_http": (
+                StreamableHttpCommunicationProtocol,
+                lambda: StreamableHttpProtocol(caller=caller),
+            ),
+            "cli": (CliCommunicationProtocol, CliProtocol),
+        }
+        for kind, (upstreams, factory) in ours.items():
+            if _is_upstreams_own(kind, upstreams):
+                self._adopt(kind, factory)
 
     def _adopt(self, protocol_type: str, factory: Callable[[], CommunicationProtocol]) -> CommunicationProtocol:
         return super()._adopt(protocol_type, mended(factory))
@@ -111,7 +124,7 @@ class BridgeUtcpClient(UtcpClientImplementation):
     def discard(self) -> None:
         """Close, without waiting, what this client opened and can be closed so."""
         for protocol in self._owned_comm_protocols:
-            if isinstance(protocol, HttpProtocol):
+            if isinstance(protocol, HttpProtocol | SseProtocol | StreamableHttpProtocol):
                 protocol.discard()
 
     def protocol(self, kind: str) -> CommunicationProtocol:
@@ -155,29 +168,17 @@ class BridgeUtcpClient(UtcpClientImplementation):
         """Call a tool and yield its reply in the pieces that its protocol receives."""
         registered = self._tools.get(tool_name)
         if registered is None:
-            async for piece in super().call_tool_streaming(tool_name, tool_args):
-                yield piece
+            async with closing(super().call_tool_streaming(tool_name, tool_args)) as pieces:
+                async for piece in pieces:
+                    yield piece
             return
         template = registered.template_now(self.variables, self.secrets)
         protocol: Any = self._protocol_for(template.call_template_type)
-        async for piece in protocol.call_tool_streaming(self, tool_name, tool_args, template):
-            for post_processor in self.config.post_processing:
-                piece = post_processor.post_process(self, registered.tool, template, piece)
-            yield piece
-
-
-class _HttpProtocol(HttpProtocol):
-    """Ours, with the tokens that it fetches counted among the secrets."""
-
-    def __init__(self, options: HttpOptions, secrets: SecretScrubber) -> None:
-        self._secrets = secrets
-        super().__init__(options)
-
-    async def _fetch_token(self, auth: OAuth2Auth) -> dict[str, Any]:
-        reply = await super()._fetch_token(auth)
-        for name in ("access_token", "refresh_token", "id_token"):
-            self._secrets.add(reply.get(name))
-        return reply
+        async with closing(protocol.call_tool_streaming(self, tool_name, tool_args, template)) as pieces:
+            async for piece in pieces:
+                for post_processor in self.config.post_processing:
+                    piece = post_processor.post_process(self, registered.tool, template, piece)
+                yield piece
 
 
 def _is_upstreams_own(kind: str, protocol: type[CommunicationProtocol]) -> bool:

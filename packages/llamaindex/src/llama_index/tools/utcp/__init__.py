@@ -11,6 +11,6 @@ Example:
 
 from llama_index.tools.utcp.metadata import UTCPToolMetadata
 from llama_index.tools.utcp.spec import UTCPToolSpec
-from llama_index.tools.utcp.tool import UTCPTool
+from llama_index.tools.utcp.tool import UTCPTool, UTCPToolChunk
 
-__all__ = ["UTCPTool", "UTCPToolMetadata", "UTCPToolSpec"]
+__all__ = ["UTCPTool", "UTCPToolChunk", "UTCPToolMetadata", "UTCPToolSpec"]

@@ -82,4 +82,7 @@ class UTCPToolMetadata(ToolMetadata):
         return tool
 
     def _shown(self) -> dict[str, Any]:
-        return without_properties(self._bridged.input_schema, self._hidden)
+        if not self._hidden:
+            return self._bridged.input_schema
+        shown_name = self._bridged.arguments.shown_name
+        return without_properties(self._bridged.input_schema, {shown_name(name) for name in self._hidden})

@@ -11,7 +11,8 @@ from llama_index.core.tools.tool_spec.base import BaseToolSpec
 from llama_index.core.tools.types import DefaultToolFnSchema
 
 from llama_index.tools.utcp.tool import UTCPTool
-from utcp_bridge import BridgedTool, DiscoveryReport, Options, Toolset
+from utcp_bridge import BridgedTool, Options, Toolset
+from utcp_bridge.closing import ToolsetHolder
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -22,7 +23,7 @@ Chosen: TypeAlias = Sequence[str | tuple[str, str]] | None
 Replacements: TypeAlias = Mapping[str, ToolMetadata] | None
 
 
-class UTCPToolSpec(BaseToolSpec):
+class UTCPToolSpec(BaseToolSpec, ToolsetHolder):
     """The tools of a UTCP source. It is opened on first use, and open until `close`.
 
     Without `close`, what the tools hold is released when the last of them goes.
@@ -100,34 +101,16 @@ class UTCPToolSpec(BaseToolSpec):
             self._toolset = self._toolset or opened
             return self._toolset
 
-    @property
-    def report(self) -> DiscoveryReport:
-        """What came of each manual."""
-        return self.toolset.report
-
-    def close(self) -> None:
-        """Release everything that was opened here; a second time does nothing."""
-        if self._toolset is not None and self._toolset is not self._source:
-            self._toolset.close()
-
-    async def aclose(self) -> None:
-        """The same as `close`, from async code."""
-        if self._toolset is not None and self._toolset is not self._source:
-            await self._toolset.aclose()
+    def _opened_here(self) -> Toolset | None:
+        return None if self._toolset is self._source else self._toolset
 
     def __enter__(self) -> Self:
         _ = self.toolset
         return self
 
-    def __exit__(self, *_error: object) -> None:
-        self.close()
-
     async def __aenter__(self) -> Self:
         await self._aopened()
         return self
-
-    async def __aexit__(self, *_error: object) -> None:
-        await self.aclose()
 
 
 def _tools(toolset: Toolset, names: Chosen, replacements: Replacements) -> list[FunctionTool]:

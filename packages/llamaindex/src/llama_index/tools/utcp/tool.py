@@ -11,12 +11,20 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from llama_index.core.tools import FunctionTool, ToolOutput
+from llama_index.core.workflow import Context, Event, WorkflowRuntimeError
 from pydantic import BaseModel
 
 from llama_index.tools.utcp.metadata import UTCPToolMetadata
 from utcp_bridge import BridgedTool, ToolResult
 
 Replacement = ToolOutput | str | None
+
+
+class UTCPToolChunk(Event):
+    """A piece of a tool's reply, in the event stream of the workflow that the tool is called in."""
+
+    tool_name: str
+    chunk: Any
 
 
 class UTCPTool(FunctionTool):
@@ -109,8 +117,18 @@ class UTCPTool(FunctionTool):
     async def acall(self, /, *args: Any, **arguments: Any) -> ToolOutput:
         """The same as `call`, from async code."""
         given = self._given(args, arguments)
-        result = await self._bridged.acall(given)
+        result = await self._bridged.acall(given, on_chunk=self._shown_by_the_run())
         return self._output(given, result, await self._run_async_callback(result))
+
+    def _shown_by_the_run(self) -> Callable[[Any], None] | None:
+        if not self._bridged.streams:
+            return None
+        try:
+            context: Any = Context.get_step_context()
+        except (AttributeError, WorkflowRuntimeError):  # before llama-index-workflows 2.17, or not within a workflow
+            return None
+        name = self.metadata.get_name()
+        return lambda chunk: context.write_event_to_stream(UTCPToolChunk(tool_name=name, chunk=chunk))
 
     def _given(self, args: tuple[Any, ...], arguments: dict[str, Any]) -> dict[str, Any]:
         if args:
