@@ -50,6 +50,10 @@ BEHAVIOURS: dict[str, Behaviour] = {
         "R01, R02",
     ),
     "discovery.raised": Behaviour("With on_failure='raise' one error names every manual that failed.", "R02"),
+    "openapi.described": Behaviour(
+        "A server that describes itself with OpenAPI is called right in every parameter, body and security scheme.",
+        "design 1, R09, R10",
+    ),
     "loop.anywhere": Behaviour(
         "A call works from plain code, from inside a running loop, and on one loop after another.", "R55, R56, R62"
     ),

@@ -22,6 +22,7 @@ from utcp_bridge.tools import BridgedTool
 from utcp_bridge.transports.client import Client
 from utcp_bridge.transports.failures import call_error
 from utcp_bridge.transports.pieces import collected
+from utcp_bridge.transports.secrets import SecretScrubber
 
 OnChunk: TypeAlias = Callable[[Any], object]
 """Is given each piece of a reply as it comes."""
@@ -93,8 +94,8 @@ def in_a_thread(on_chunk: OnChunk) -> OnChunk:
     return lambda piece: asyncio.to_thread(on_chunk, piece)
 
 
-async def put_together(pieces: AsyncGenerator[Any, None], on_chunk: OnChunk) -> Any:
-    """The whole reply of pieces, each of which is told as it comes; secrets are to be taken out of it once more."""
+async def put_together(pieces: AsyncGenerator[Any, None], on_chunk: OnChunk, secrets: SecretScrubber) -> Any:
+    """The whole reply of pieces, each of which is told as it comes."""
     with collected() as reply:
         async with aclosing(pieces):
             async for piece in pieces:
@@ -102,7 +103,8 @@ async def put_together(pieces: AsyncGenerator[Any, None], on_chunk: OnChunk) -> 
                 told = on_chunk(piece)
                 if isawaitable(told):
                     await told
-    return reply.whole()
+    # Once more: of what was scattered over pieces of several kinds.
+    return secrets.scrub_value(reply.whole())
 
 
 @contextmanager

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from utcp_bridge.transports.client import DiscoveredTool
 
 _WHOLE_REPLIES = frozenset({"http", "cli", "text", "file", "mcp"})
-_SAFE_HTTP_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})  # RFC 9110, section 9.2.1
+# RFC 9110, section 9.2.1, and QUERY of OpenAPI 3.2 (draft-ietf-httpbis-safe-method-w-body).
+_SAFE_HTTP_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "QUERY", "TRACE"})
 _TELLING_OF_ALL = frozenset({"description", "$ref", "allOf", "anyOf", "oneOf"})
 
 

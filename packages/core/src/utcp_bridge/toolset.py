@@ -219,7 +219,7 @@ class Toolset(Closing):
                 else:
                     # Not on the runner's own thread, where a slow function would hold up every other call.
                     told = in_a_thread(on_chunk)
-                    reply = lease.run(lambda: put_together(prepared.pieces(), told))
+                    reply = lease.run(lambda: put_together(prepared.pieces(), told, self._client.secrets))
         except ToolCallError as error:
             return self._failed(error)
         return self._succeeded(prepared.tool, reply)
@@ -240,7 +240,7 @@ class Toolset(Closing):
         try:
             prepared = self._prepared(name, arguments, timeout)
             if on_chunk is not None:
-                reply = await put_together(self._pieces(prepared), on_chunk)
+                reply = await put_together(self._pieces(prepared), on_chunk, self._client.secrets)
             elif self._client.loop_bound(prepared.tool.protocol):
                 lease = self._leased(f"call {name!r}")
                 with told_to_the_model(prepared.tool):

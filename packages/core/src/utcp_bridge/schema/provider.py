@@ -6,7 +6,6 @@ says it in the description instead. Each rule gives where it was documented or r
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +17,6 @@ from utcp_bridge.schema.bundled import walk, with_subschemas
 from utcp_bridge.schema.choices import without_root_choices
 from utcp_bridge.schema.inline import inlined
 from utcp_bridge.schema.outline import in_place, parts, spoken_names
-from utcp_bridge.schema.plain import unique
 from utcp_bridge.schema.reduce import GEMINI, OPENAI_STRICT, Profile, reduced
 from utcp_bridge.schema.refusal import ArgumentFault, InvalidArguments
 
@@ -48,6 +46,7 @@ class ProviderSchema:
         shown_names: The same the other way: by the tool's own key, the one that is sent.
         whole: The schema as it was before it was trimmed, as far as the provider takes references.
         left_out: What was left out to keep to a number of bytes, in words.
+        is_reduced: Whether it makes models write what has to be read back, such as an object as text.
     """
 
     schema: dict[str, Any]
@@ -55,27 +54,26 @@ class ProviderSchema:
     shown_names: Mapping[str, str]
     whole: dict[str, Any]
     left_out: tuple[str, ...]
+    is_reduced: bool
     _original: dict[str, Any]
-    _profile: Profile | None
+    _nulls_are_absent: bool
 
     def restore(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Give arguments that a model wrote for this schema as the tool knows them.
 
-        They come under the tool's own names; objects that could only be told as text are objects; and a null that
-        strict mode made a model write for an optional property is left out, because there it stands for "not given".
+        They come under the tool's own names, and a null for an optional property is left out where strict mode makes
+        models write one for "not given".
 
         Raises:
             InvalidArguments: An argument is given twice, under both its names.
         """
-        if not self.names and self._profile is None:
+        if not self.names and not self._nulls_are_absent:
             return dict(arguments)
         restored: dict[str, Any] = self._restored(arguments, [self._original], ())
         return restored
 
     def _restored(self, value: Any, schemas: list[Any], path: tuple[str | int, ...]) -> Any:
         here = [part for schema in schemas for part in in_place(schema, self._original)]
-        if isinstance(value, str) and self._profile is not None:
-            value = _as_object(value, here)
         if isinstance(value, Mapping):
             return self._restored_object(value, here, path)
         if isinstance(value, list):
@@ -91,7 +89,7 @@ class ProviderSchema:
     ) -> dict[str, Any]:
         declared = {name for part in here for name in spoken_names(part)}
         required = {name for part in here for name in part.get("required", ())}
-        absent_if_null = declared - required if self._profile is not None and self._profile.is_closed else set()
+        absent_if_null = declared - required if self._nulls_are_absent else set()
         result: dict[str, Any] = {}
         for key, item in value.items():
             own = self.names.get(key, key)
@@ -151,7 +149,16 @@ def export_schema(
     else:
         within = _reduced(shown, profile, max_bytes)
         whole = within.schema
-    return ProviderSchema(within.schema, names, shown_names, whole, within.left_out, original, profile)
+    return ProviderSchema(
+        schema=within.schema,
+        names=names,
+        shown_names=shown_names,
+        whole=whole,
+        left_out=within.left_out,
+        is_reduced=profile is not None,
+        _original=original,
+        _nulls_are_absent=profile is not None and profile.is_closed,
+    )
 
 
 def _reduced(shown: dict[str, Any], profile: Profile, max_bytes: int | None) -> TrimmedSchema:
@@ -166,18 +173,6 @@ def _reduced(shown: dict[str, Any], profile: Profile, max_bytes: int | None) -> 
             break
         budget = min(budget, size_of(within.schema)) * max_bytes // (size + 1)
     return TrimmedSchema(result, within.left_out)
-
-
-def _as_object(text: str, here: list[dict[str, Any]]) -> Any:
-    """Read the JSON text of an object where only an object fits; see `_Reducer.object`."""
-    types = [part["type"] for part in here if "type" in part]
-    if not any("object" in kinds for kinds in types) or any("string" in kinds for kinds in types):
-        return text
-    try:
-        value = json.loads(text, object_pairs_hook=unique)
-    except (ValueError, RecursionError):
-        return text
-    return value if isinstance(value, dict) else text
 
 
 def _for_openai(schema: dict[str, Any]) -> dict[str, Any]:

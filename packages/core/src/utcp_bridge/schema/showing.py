@@ -57,12 +57,18 @@ class ShownArguments:
     def accept(self, given: Mapping[str, Any] | str | None, *, repair: bool = True) -> dict[str, Any]:
         """Judge arguments as the model gave them, and give exactly what goes on the wire.
 
+        Args:
+            given: The arguments by name, or their JSON text; None and `""` for none.
+            repair: See `ArgumentsSchema.accept`; for a provider whose limits make models write text for objects it is
+                always on.
+
         Raises:
             InvalidArguments: They do not fit; the error lists every fault, in the names that the model was shown.
         """
         if self._exported is None:
             return self.own.accept(given, repair=repair)
         restored = self._exported.restore(given_arguments(given))
+        repair = repair or self._exported.is_reduced
         return self.own.judge(restored, repair=repair, shown_names=self._exported.shown_names)
 
     def shown_name(self, name: str) -> str:

@@ -39,11 +39,19 @@ class DraftTool:
 
 @dataclass(frozen=True, slots=True)
 class DraftManual:
-    """The tools of a document, and those that it declares in a way that cannot be used."""
+    """The tools of a document, and those that it declares in a way that cannot be used.
+
+    Attributes:
+        tools: The tools.
+        skipped: What could not be used, and why.
+        manual_version: The document's version.
+        protocols: Protocols that documents of this kind cannot do without, so that they need not be allowed.
+    """
 
     tools: tuple[DraftTool, ...] = ()
     skipped: tuple[SkippedTool, ...] = ()
     manual_version: str = "1.0.0"
+    protocols: tuple[str, ...] = ()
 
 
 def draft_of(tool: Any) -> DraftTool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from utcp.data.auth import AuthSerializer
 from utcp.data.call_template import CallTemplate
@@ -14,6 +16,7 @@ from utcp.data.register_manual_response import RegisterManualResult
 from utcp_http.http_call_template import HttpCallTemplate
 
 from utcp_bridge.config import ManualTemplate
+from utcp_bridge.openapi import refused
 from utcp_bridge.transports._http_document import DocumentError, parse_document
 from utcp_bridge.transports.drafts import DraftManual, SkippedTool, draft_of
 from utcp_bridge.transports.failures import ManualRefusedError, last_line
@@ -21,12 +24,12 @@ from utcp_bridge.transports.leaks import without_queries
 from utcp_bridge.transports.manuals import (
     NotAManualError,
     is_openapi,
-    tools_from_openapi_document,
     tools_of_manual,
 )
+from utcp_bridge.transports.openapi import openapi_draft
 from utcp_bridge.transports.registration import UnusableTemplateError, call_template, register
 from utcp_bridge.transports.utcp_client import BridgeUtcpClient, RegisteredManual
-from utcp_bridge.transports.variables import Variables, VariableUse, fill_in
+from utcp_bridge.transports.variables import Variables, VariableUse, fill_in, namespaced
 
 # Fewer are judged in less time than another manual would wait for.
 _MANY_TOOLS = 100
@@ -91,10 +94,12 @@ async def _draft(
     kind = template.call_template_type
     protocol: Any = client.protocol(kind)
     final_url: str | None = None
+    location = ""
     if kind == "file":
         path = _path(client, str(fields["file_path"]))
         what = f"the file {str(path)!r}"
-        document: Any = await asyncio.to_thread(_parsed, path.read_bytes, path.as_uri(), what)
+        location = path.absolute().as_uri()
+        document: Any = await asyncio.to_thread(_parsed, path.read_bytes, location, what)
     elif kind == "text":
         what, document = "its 'content'", fields["content"]
     elif kind == "cli" and hasattr(protocol, "fetch_document"):
@@ -109,15 +114,39 @@ async def _draft(
         document = await asyncio.to_thread(_parsed, document.encode, "", what)
     if not is_openapi(document):
         return tools_of_manual(document, what=what), final_url
-    converted = await asyncio.to_thread(
-        tools_from_openapi_document,
+    url = final_url or location
+    base_url = fields.get("base_url")
+    auth_tools = _auth_tools(manual)
+    options = fields.get("openapi")
+    draft = await openapi_draft(
         document,
         manual=template.name,
-        spec_url=final_url,
-        auth_tools=_auth_tools(manual),
-        base_url=fields.get("base_url"),
+        url=url,
+        base_url=base_url,
+        auth_tools=None if auth_tools is None else AuthSerializer().to_dict(auth_tools),
+        options=options if isinstance(options, Mapping) else {},
+        defined=lambda name: client.variables.defined(namespaced(template.name, name)),
+        fetch=_sibling_reader(client, template, url),
     )
-    return converted, final_url
+    # Who names the server himself has decided to trust it, on whatever machine it is (utcp-http 1.1.15 as well).
+    return draft, None if base_url else final_url
+
+
+def _sibling_reader(client: BridgeUtcpClient, template: CallTemplate, url: str) -> Callable[[str], Awaitable[Any]]:
+    """What fetches the documents that the one at `url` refers to, in the same way and only beside it."""
+
+    async def from_folder(address: str) -> Any:
+        path = Path(url2pathname(urlsplit(address).path))
+        return await asyncio.to_thread(_parsed, path.read_bytes, address, f"the file {path.name!r}")
+
+    async def over_http(address: str) -> Any:
+        http: Any = client.protocol("http")
+        document, final_url = await http.fetch_document(_over_http(template).model_copy(update={"url": address}))
+        if (refusal := refused(final_url, url)) is not None:
+            raise NotAManualError(refusal)
+        return document
+
+    return over_http if url.startswith(("http://", "https://")) else from_folder
 
 
 def _over_http(template: CallTemplate) -> HttpCallTemplate:

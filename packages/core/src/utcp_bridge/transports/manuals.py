@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from utcp_bridge.config.legacy import looks_like_template
-from utcp_bridge.transports.drafts import DraftManual, DraftTool, SkippedTool, draft_of
+from utcp_bridge.transports.drafts import DraftManual, DraftTool, SkippedTool
 from utcp_bridge.transports.tool_entries import TEMPLATE_KEYS, UnusableToolError, draft_tool, name_of, shape_of
 
 _OPENAPI_KEYS = ("openapi", "swagger")
@@ -55,38 +55,6 @@ def tools_of_manual(document: Any, *, what: str = "the document") -> DraftManual
         except UnusableToolError as error:
             skipped.append(SkippedTool(name_of(entry) or place, str(error)))
     return DraftManual(tuple(tools), tuple(skipped), "1.0.0" if version is None else str(version))
-
-
-def tools_from_openapi_document(
-    document: Mapping[str, Any], *, manual: str, spec_url: str | None, auth_tools: Any, base_url: str | None
-) -> DraftManual:
-    """Convert an OpenAPI document; takes seconds for a large one, so call it in a worker thread.
-
-    Args:
-        document: The parsed document.
-        manual: The manual's name.
-        spec_url: Where the document came from after redirects, which decides whether it may name loopback servers;
-            None if it is the user's own file or text.
-        auth_tools: `auth_tools` of the manual's call template, as UTCP's object, or None.
-        base_url: What the user says the server is, in place of what the document says; or None.
-
-    Returns:
-        One tool for each operation.
-
-    Raises:
-        NotAManualError: The document names no server.
-        Exception: Whatever the converter raises on an operation that it cannot read.
-    """
-    from utcp_http.openapi_converter import OpenApiConverter
-
-    if spec_url is None and base_url is None and not (document.get("servers") or document.get("host")):
-        raise NotAManualError(
-            "the OpenAPI document names no server; give its address as 'base_url' in the manual's call template"
-        )
-    converted = OpenApiConverter(
-        dict(document), spec_url=spec_url, call_template_name=manual, auth_tools=auth_tools, base_url=base_url
-    ).convert()
-    return DraftManual(tuple(draft_of(tool) for tool in converted.tools), manual_version=converted.manual_version)
 
 
 def _entries(document: Any) -> Iterator[tuple[str, Any]]:

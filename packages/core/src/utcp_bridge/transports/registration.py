@@ -68,7 +68,7 @@ def register(
     Returns:
         The tools that can be called, under the names that UTCP gives them, and those that were skipped.
     """
-    allowed = tuple(template.allowed_communication_protocols or (template.call_template_type,))
+    allowed = tuple(template.allowed_communication_protocols or (template.call_template_type, *draft.protocols))
     skipped = list(draft.skipped)
     registered: dict[str, tuple[RegisteredTool, DraftTool]] = {}
     for tool in draft.tools:
