@@ -66,7 +66,15 @@ def _result(reply: object) -> ToolResult:
         return ToolResult(text, raw=[{"type": "text", "text": text}])
     if isinstance(reply, (bytes, bytearray, memoryview)):
         return _bytes_result(bytes(reply))
-    value = _json_value(reply)
+    try:
+        return _value_result(_json_value(reply))
+    except RecursionError:
+        # A structure that holds itself, or one nested deeper than Python counts.
+        text = f"[{type(reply).__name__}: nested too deeply to be shown]"
+        return ToolResult(text, raw=[{"type": "text", "text": text}])
+
+
+def _value_result(value: Any) -> ToolResult:
     if _are_blocks(value):
         return ToolResult(_joined_text(value), raw=list(value), data=value)
     if isinstance(value, dict):
@@ -80,8 +88,10 @@ def _dict_result(reply: dict[str, Any]) -> ToolResult:
     is_error = reply.get("isError") is True or reply.get("is_error") is True
     content = reply.get("content")
     if isinstance(content, list) and (_are_blocks(content) or not content) and reply.keys() <= _ENVELOPE_KEYS:
-        return ToolResult(_joined_text(content), is_error, content or [reply], reply)
-    if isinstance(reply.get("text"), str):
+        structured = reply.get("structuredContent")
+        text = _joined_text(content) or ("" if structured is None else _json_text(structured))
+        return ToolResult(text, is_error, content or [reply], reply)
+    if isinstance(reply.get("text"), str) and (reply["text"] or reply.keys() <= {"text", *_ENVELOPE_KEYS}):
         return ToolResult(reply["text"], is_error, [reply], reply)
     if isinstance(content, str) and content and reply.keys() <= _ENVELOPE_KEYS:
         return ToolResult(content, is_error, [reply], reply)
@@ -113,13 +123,17 @@ def _joined_text(blocks: Sequence[Mapping[str, Any]]) -> str:
 
 def _block_text(block: Mapping[str, Any]) -> str:
     if block["type"] == "text":
-        return str(block.get("text", ""))
+        return _plain_text(block.get("text"))
     if block["type"] == "resource" and isinstance(block.get("resource"), Mapping):
         resource = block["resource"]
-        return str(resource["text"]) if "text" in resource else _described({"type": "resource", **resource})
+        return _plain_text(resource["text"]) if "text" in resource else _described({"type": "resource", **resource})
     if block["type"] == "resource_link":
         return f"[resource: {block.get('uri')}]"
     return _described(block)
+
+
+def _plain_text(text: object) -> str:
+    return text if isinstance(text, str) else "" if text is None else _json_text(text)
 
 
 def _described(block: Mapping[str, Any]) -> str:
@@ -154,8 +168,8 @@ def _json_value(value: object) -> Any:
     if isinstance(value, (bytes, bytearray, memoryview)):
         return base64.b64encode(bytes(value)).decode("ascii")
     try:
-        plain = to_jsonable_python(value)
-    except (PydanticSerializationError, UnicodeEncodeError):
+        plain = to_jsonable_python(value, bytes_mode="base64")
+    except (PydanticSerializationError, ValueError):  # half a surrogate pair, or a structure that holds itself
         return f"[{type(value).__qualname__}]"
     return _json_value(plain)
 
