@@ -1,4 +1,6 @@
-"""Run tests in environments of their own: the lowest versions of the frameworks, and `utcp-mcp` with a real MCP server.
+"""Run tests in environments of their own.
+
+The lowest versions of the frameworks; `utcp-mcp` with a real MCP server; upstream's own tests on our protocols.
 
 `python .ci/lanes.py` runs them all, `python .ci/lanes.py mcp` one of them.
 """
@@ -8,22 +10,35 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tarfile
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 UV = os.environ.get("UV", "uv")  # `uv run` tells where uv itself lies
 TOOLS = ("pytest", "pytest-asyncio", "hypothesis")
+FIXTURES = ("-o", "asyncio_default_fixture_loop_scope=function")
+UPSTREAM = ("utcp-http==1.1.15", "utcp-cli==1.1.5")
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """An environment, and the tests that run in it."""
+    """An environment, and the tests that run in it.
+
+    Attributes:
+        packages: Packages of this workspace, by folder.
+        requirements: What is installed beside them.
+        tests: Arguments for pytest.
+        prerelease: Whether versions before a release may be installed.
+        sources: Requirements whose source distributions hold more tests, which run in one go with `tests`.
+    """
 
     packages: tuple[str, ...]
     requirements: tuple[str, ...]
     tests: tuple[str, ...]
     prerelease: bool = False
+    sources: tuple[str, ...] = ()
 
 
 LANES = {
@@ -59,6 +74,13 @@ LANES = {
         requirements=("utcp-mcp>=1.2,<2",),
         tests=("tests/core/test_mcp.py",),
     ),
+    "upstream": Lane(
+        packages=("core",),
+        requirements=(*UPSTREAM, "pytest-aiohttp"),
+        # The plugin puts our classes in the place of theirs, and knows where ours differ.
+        tests=("-p", "tests.upstream.substitution", "--disable-warnings", "-o", "asyncio_mode=auto", *FIXTURES),
+        sources=UPSTREAM,
+    ),
 }
 
 
@@ -68,13 +90,32 @@ def run(name: str) -> bool:
     command = [UV, "run", "--quiet", "--isolated", "--no-project", "--python", sys.executable]
     command += ["--prerelease", "allow"] if lane.prerelease else []
     for package in lane.packages:
-        command += ["--with-editable", f"packages/{package}"]
+        command += ["--with-editable", str(ROOT / "packages" / package)]
     for requirement in (*lane.requirements, *TOOLS):
         command += ["--with", requirement]
     command += ["python", "-m", "pytest", "--quiet", "-p", "no:cacheprovider", *lane.tests]
     sys.stdout.write(f"-- {name}: {', '.join(lane.requirements)}\n")
     sys.stdout.flush()
-    return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+    if not lane.sources:
+        return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+    with tempfile.TemporaryDirectory() as scratch:
+        command += ["--import-mode=importlib", "--rootdir", scratch, *map(str, tests_of(lane.sources, Path(scratch)))]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        return subprocess.run(command, cwd=scratch, env=environment, check=False).returncode == 0
+
+
+def tests_of(sources: tuple[str, ...], scratch: Path) -> list[Path]:
+    """Download source distributions and unpack them; returns their folders of tests."""
+    download = [UV, "run", "--quiet", "--isolated", "--no-project", "--python", sys.executable, "--with", "pip"]
+    download += ["python", "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    download += ["--no-binary", ":all:", "--dest", str(scratch), *sources]
+    subprocess.run(download, cwd=ROOT, check=True)
+    folders = []
+    for archive in sorted(scratch.glob("*.tar.gz")):
+        with tarfile.open(archive) as opened:
+            opened.extractall(scratch, filter="data")
+        folders.append(scratch / archive.name.removesuffix(".tar.gz") / "tests")
+    return folders
 
 
 if __name__ == "__main__":

@@ -70,9 +70,7 @@ def cost(
     return _figure(subject, case, rounds, ours, theirs, "times", spread, unit, at_most=at_most)
 
 
-def share(
-    subject: str, case: str, rounds: Rounds, ours: str, theirs: str, *, at_least: float | None = None
-) -> Figure:
+def share(subject: str, case: str, rounds: Rounds, ours: str, theirs: str, *, at_least: float | None = None) -> Figure:
     """The share of another side's throughput that one reaches."""
     spread = rounds.ratio(theirs, ours)
     return _figure(subject, case, rounds, ours, theirs, "share", spread, "us", at_least=at_least)

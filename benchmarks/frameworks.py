@@ -79,9 +79,10 @@ def llamaindex_calls(source: Mapping[str, Any], requests: Requests) -> Iterator[
 @contextmanager
 def ovos_calls(source: Mapping[str, Any], requests: Requests) -> Iterator[Calls]:
     """`call_tool`; OVOS has no async calls."""
+    floor, hopless = ovos_toolbox(requests.blocking), ovos_toolbox(requests.hopless)
+
     from ovos_utcp_toolbox import UTCPToolBox
 
-    floor, hopless = ovos_toolbox(requests.blocking), ovos_toolbox(requests.hopless)
     ours = UTCPToolBox(config={"utcp_config": dict(source)})
     try:
         yield _checked(
@@ -146,7 +147,7 @@ FRAMEWORKS = {
     "LangChain": (langchain_calls, "invoke", "ainvoke"),
     "LlamaIndex": (llamaindex_calls, "call", "acall"),
     "OVOS": (ovos_calls, "call_tool", ""),
-    "no framework": (core_calls, "call", "acall"),
+    "core": (core_calls, "call", "acall"),
 }
 
 

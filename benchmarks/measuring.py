@@ -24,16 +24,20 @@ class Effort:
         calls: How many calls are one measurement of it, where a call is short.
         tools: How many tools a large manual has, by the name of the case.
         at_once: How many calls are under way at the same time, one case each.
+        imports: How many imports are measured.
     """
 
     rounds: int
     calls: int
     tools: Mapping[str, int]
     at_once: tuple[int, ...]
+    imports: int
 
 
-FULL = Effort(rounds=25, calls=100, tools={"1,000 tools": 1_000, "10,000 tools": 10_000}, at_once=(1, 8, 64, 512))
-QUICK = Effort(rounds=2, calls=4, tools={"20 tools": 20}, at_once=(1, 8))
+FULL = Effort(
+    rounds=25, calls=100, tools={"1,000 tools": 1_000, "10,000 tools": 10_000}, at_once=(1, 8, 64, 512), imports=8
+)
+QUICK = Effort(rounds=1, calls=2, tools={"20 tools": 20}, at_once=(1, 8), imports=1)
 """Only shows that everything runs; its figures mean nothing."""
 
 
@@ -47,8 +51,8 @@ class Spread:
 
     @classmethod
     def of(cls, values: list[float]) -> Spread:
-        """The spread of at least two values."""
-        low, median, high = statistics.quantiles(values, n=4, method="inclusive")
+        """The spread of values; a single one is its own quartiles."""
+        low, median, high = statistics.quantiles(values * 2 if len(values) == 1 else values, n=4, method="inclusive")
         return cls(low, median, high)
 
 
@@ -72,7 +76,7 @@ def in_turns(sides: Mapping[str, Work], *, rounds: int, calls: int) -> Rounds:
 
     Args:
         sides: What to measure, by name.
-        rounds: How often; at least two.
+        rounds: How often; at least once.
         calls: The calls of one measurement.
     """
     for work in sides.values():

@@ -1,7 +1,7 @@
 """The memory that tools take, seen in a fresh interpreter: `python -m benchmarks.memory_of SIDE COUNT URL`.
 
-Prints the growth of the resident set in bytes a tool, as a JSON object: once all are loaded, once all have been shown to
-a model, and once each has judged arguments. The resident set also counts what Rust and C allocate.
+Prints by how many bytes a tool the resident set has grown, as a JSON object: once all are loaded, once all have been
+shown to a model, and once each has judged arguments. The resident set also counts what Rust and C allocate.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from benchmarks.own_interpreter import Unavailable
+from benchmarks.own_interpreter import UnavailableError
 from benchmarks.servers import source
 
 
@@ -29,7 +29,7 @@ from benchmarks.servers import source
 def main(side: str, count: int, manual_url: str, small_manual_url: str) -> None:
     """Load the manual and print what its tools take."""
     logging.disable(logging.WARNING)
-    measure = {"UtcpClient.create": _bare, "no framework": _core, "LangChain": _langchain}[side]
+    measure = {"UtcpClient.create": _bare, "core": _core, "LangChain": _langchain}[side]
     asyncio.run(measure(source(small_manual_url), 1))  # what is there once for all tools is not counted
     grown = asyncio.run(measure(source(manual_url), count))
     click.echo(json.dumps(grown))
@@ -82,7 +82,7 @@ def _resident() -> int:
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
     except OSError as error:
-        raise Unavailable("only Linux tells the resident set in /proc/self/statm") from error
+        raise UnavailableError("only Linux tells the resident set in /proc/self/statm") from error
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 _MAX_SECONDS = 1800
 
 
-class Unavailable(Exception):
+class UnavailableError(Exception):
     """Something is missing that a subject needs, so it is not measured; the message says what."""
 
 
@@ -29,14 +29,14 @@ def run_module(module: str, *arguments: str, prefix: Sequence[str] = (sys.execut
         prefix: The command of the interpreter.
 
     Raises:
-        Unavailable: It failed; with the last line of what it said.
+        UnavailableError: It failed; with the last line of what it said.
     """
     command = [*prefix, "-W", "ignore", "-m", module, *arguments]
     ran = subprocess.run(  # noqa: S603 - modules of this package
         command, cwd=ROOT, capture_output=True, text=True, timeout=_MAX_SECONDS, check=False
     )
     if ran.returncode:
-        raise Unavailable((ran.stderr.strip() or f"{module} ended with {ran.returncode}").splitlines()[-1])
+        raise UnavailableError((ran.stderr.strip() or f"{module} ended with {ran.returncode}").splitlines()[-1])
     return [json.loads(line) for line in ran.stdout.splitlines()]
 
 
@@ -49,11 +49,11 @@ def environment_with(packages: Sequence[str], requirements: Sequence[str], *, pr
         prerelease: Whether pre-releases may be installed.
 
     Raises:
-        Unavailable: There is no uv.
+        UnavailableError: There is no uv.
     """
     uv = os.environ.get("UV") or shutil.which("uv")
     if uv is None:
-        raise Unavailable("there is no uv to make an environment with")
+        raise UnavailableError("there is no uv to make an environment with")
     command = [uv, "run", "--quiet", "--isolated", "--no-project", "--python", sys.executable]
     command += ["--prerelease", "allow"] if prerelease else []
     for package in packages:
@@ -67,7 +67,7 @@ def environment_with(packages: Sequence[str], requirements: Sequence[str], *, pr
 def trusting(certificate: Path) -> Iterator[None]:
     """Make OpenSSL's default contexts trust a certificate; aiohttp makes its own of them when it is imported."""
     if "aiohttp" in sys.modules:
-        raise Unavailable("aiohttp has been imported before its certificate could be trusted")
+        raise UnavailableError("aiohttp has been imported before its certificate could be trusted")
     before = os.environ.get("SSL_CERT_FILE")
     os.environ["SSL_CERT_FILE"] = str(certificate)
     try:

@@ -27,6 +27,7 @@ SUBJECTS: Mapping[str, Environment | None] = {
     "http_protocol": None,
     "commands": None,
     "loading": None,
+    "openapi": None,
     "memory": None,
     "importing": None,
     "schemas": None,

@@ -9,6 +9,7 @@ import logging
 import click
 
 from benchmarks.measuring import FULL, QUICK
+from benchmarks.own_interpreter import UnavailableError
 
 
 @click.command()
@@ -18,8 +19,11 @@ def main(name: str, quick: bool) -> None:
     """Measure the subject NAME and print a line of JSON for each figure."""
     logging.disable(logging.WARNING)  # upstream's packages log each step
     module = importlib.import_module(f"benchmarks.subjects.{name}")
-    for figure in module.measure(QUICK if quick else FULL):
-        click.echo(json.dumps(figure.to_dict()))
+    try:
+        for figure in module.measure(QUICK if quick else FULL):
+            click.echo(json.dumps(figure.to_dict()))
+    except UnavailableError as error:
+        raise SystemExit(str(error)) from error
 
 
 if __name__ == "__main__":

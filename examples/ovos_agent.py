@@ -29,5 +29,7 @@ def ask(persona_config: dict[str, Any], question: str) -> str | None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
     path, question = sys.argv[1:]
     sys.stdout.write(f"{ask(json.loads(Path(path).read_text(encoding='utf-8')), question)}\n")

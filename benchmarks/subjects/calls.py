@@ -22,7 +22,7 @@ def measure(effort: Effort) -> Iterator[Figure]:
     """Measure every framework, async and sync."""
     with tool_server() as base_url, ThreadPoolExecutor(_THREADS) as pool, requests_to(base_url) as requests:
         for framework, (open_calls, blocking, awaitable) in FRAMEWORKS.items():
-            goal = None if framework == "no framework" else 1.25
+            goal = None if framework == "core" else 1.25
             with open_calls(source(f"{base_url}/utcp"), requests) as calls:
                 names = {"ours": "ours", "floor": _FLOOR, "hopless": _HOPLESS}
                 for at_once in effort.at_once if calls.awaited else ():

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import shutil
 import subprocess
+from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Iterator
+from functools import partial
 
 from benchmarks.figures import Figure, cost
 from benchmarks.measuring import Effort, awaited, in_turns, repeated
-from benchmarks.own_interpreter import Unavailable
+from benchmarks.own_interpreter import UnavailableError
 from utcp_bridge import Toolset
 
 _SUBJECT = "One call of a command"
+_BARE = "`bash -c`"
 _CASES = {"a builtin of the shell": "echo UTCP_ARG_text_UTCP_END", "a program": "/bin/cat UTCP_ARG_text_UTCP_END"}
 
 
@@ -20,7 +23,7 @@ def measure(effort: Effort) -> Iterator[Figure]:
     """Measure `acall` and `call`, with a command of the shell's own and with a program."""
     bash = shutil.which("bash")
     if bash is None:
-        raise Unavailable("there is no bash")
+        raise UnavailableError("there is no bash")
     tools = [_tool(f"tool_{index}", command) for index, command in enumerate(_CASES.values())]
     source = {"manual_call_templates": [_manual(tools)]}
     loop = asyncio.new_event_loop()
@@ -33,28 +36,23 @@ def measure(effort: Effort) -> Iterator[Figure]:
             if toolset.call(name, arguments).is_error:
                 raise RuntimeError(f"the tool does not work: {toolset.call(name, arguments).content}")
 
-            async def bare(command: list[str] = command) -> None:
-                process = await asyncio.create_subprocess_exec(*command, stdin=-3, stdout=-1, stderr=-1)
-                await process.communicate()
-
             sides = {
-                "ours": awaited(loop, lambda name=name, arguments=arguments: on_loop.acall(name, arguments)),
-                "`bash -c`": awaited(loop, bare),
+                "ours": awaited(loop, partial(on_loop.acall, name, arguments)),
+                _BARE: awaited(loop, partial(_bash, command)),
             }
             rounds = in_turns(sides, rounds=effort.rounds, calls=max(effort.calls // 5, 1))
-            yield cost(_SUBJECT, f"{case}, `acall`", rounds, "ours", "`bash -c`", at_most=1.2)
-            blocking = {
-                "ours": repeated(lambda name=name, arguments=arguments: toolset.call(name, arguments)),
-                "`bash -c`": repeated(
-                    lambda command=command: subprocess.run(  # noqa: S603 - the command of this benchmark
-                        command, stdin=subprocess.DEVNULL, capture_output=True, check=False
-                    )
-                ),
-            }
+            yield cost(_SUBJECT, f"{case}, `acall`", rounds, "ours", _BARE, at_most=1.2)
+            run = partial(subprocess.run, command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+            blocking = {"ours": repeated(partial(toolset.call, name, arguments)), _BARE: repeated(run)}
             rounds = in_turns(blocking, rounds=effort.rounds, calls=max(effort.calls // 5, 1))
-            yield cost(_SUBJECT, f"{case}, `call`", rounds, "ours", "`bash -c`", at_most=1.2)
+            yield cost(_SUBJECT, f"{case}, `call`", rounds, "ours", _BARE, at_most=1.2)
     loop.run_until_complete(on_loop.aclose())
     loop.close()
+
+
+async def _bash(command: list[str]) -> None:
+    process = await asyncio.create_subprocess_exec(*command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE)
+    await process.communicate()
 
 
 def _tool(name: str, command: str) -> dict[str, object]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
+from typing import Any
 
 from benchmarks.figures import Figure, cost
 from benchmarks.floors import requests_to
@@ -22,15 +23,21 @@ def measure(effort: Effort) -> Iterator[Figure]:
     with tool_server() as base_url, requests_to(base_url) as requests:
         url = f"{base_url}/weather"
         protocol = HttpProtocol()
-        templates = {
+        templates: dict[str, tuple[HttpCallTemplate, dict[str, Any]]] = {
             "GET": (HttpCallTemplate(name="m", url=url, http_method="GET"), ARGUMENTS),
             "POST": (HttpCallTemplate(name="m", url=url, http_method="POST", body_field="body"), {"body": ARGUMENTS}),
         }
-        bare = {"GET": partial(requests.awaited, **ARGUMENTS), "POST": requests.awaited_post}
+        bare: dict[str, Callable[[], Awaitable[object]]] = {
+            "GET": partial(requests.awaited, **ARGUMENTS),
+            "POST": requests.awaited_post,
+        }
         for method, (template, arguments) in templates.items():
             for at_once in (at_once for at_once in effort.at_once if at_once in {1, 64}):
                 ours = partial(protocol.call_tool, None, "m.get_weather", arguments, template)
-                sides = {"ours": awaited(requests.loop, ours, at_once), _BARE: awaited(requests.loop, bare[method], at_once)}
+                sides = {
+                    "ours": awaited(requests.loop, ours, at_once),
+                    _BARE: awaited(requests.loop, bare[method], at_once),
+                }
                 calls = max(effort.calls // at_once, 8) * at_once
                 rounds = in_turns(sides, rounds=effort.rounds, calls=calls)
                 yield cost("The HTTP transport alone", f"{method}, {at_once} at once", rounds, "ours", _BARE)

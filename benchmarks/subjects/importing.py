@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,9 +25,10 @@ _IMPORTS = {
 
 def measure(effort: Effort) -> Iterator[Figure]:
     """Measure our packages, and what they are made for beside them."""
-    sides = {statement: _seconds_of(statement) for statement in (_UPSTREAM, *_IMPORTS)}
-    rounds = in_turns(sides, rounds=max(2, effort.rounds // 2), calls=1)
-    for statement, most in _IMPORTS.items():
+    ours = dict(itertools.islice(_IMPORTS.items(), effort.imports))
+    sides = {statement: _seconds_of(statement) for statement in (_UPSTREAM, *ours)}
+    rounds = in_turns(sides, rounds=max(1, effort.rounds // 5), calls=1)
+    for statement, most in ours.items():
         yield amount("Imports", f"`{statement}`", rounds, statement, _UPSTREAM, unit="ms", at_most=most)
 
 

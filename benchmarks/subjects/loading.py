@@ -12,7 +12,7 @@ from benchmarks.figures import Figure, cost
 from benchmarks.measuring import Effort, awaited, in_turns, repeated
 from benchmarks.servers import manual_of, source, tool_server
 
-_BARE = "UtcpClient.create"
+BARE = "UtcpClient.create"
 
 
 def measure(effort: Effort) -> Iterator[Figure]:
@@ -26,12 +26,12 @@ def measure(effort: Effort) -> Iterator[Figure]:
                 name: awaited(loop, functools.partial(work, configuration, count)) for name, work in _AWAITED.items()
             }
             sides["OVOS"] = repeated(functools.partial(_ovos, configuration, count))
-            rounds = in_turns(sides, rounds=max(2, effort.rounds * 1_000 // max(count, 1_000)), calls=1)
+            rounds = in_turns(sides, rounds=max(1, effort.rounds * 1_000 // max(count, 1_000)), calls=1)
             loop.close()
         at_most = 1.3 if count >= 1_000 else None
         for name in sides:
-            if name != _BARE:
-                yield cost("Loading a manual", f"{name}, {case}", rounds, name, _BARE, unit="ms", at_most=at_most)
+            if name != BARE:
+                yield cost("Loading a manual", f"{name}, {case}", rounds, name, BARE, unit="ms", at_most=at_most)
 
 
 def many_sided_tool(index: int) -> dict[str, Any]:
@@ -60,21 +60,24 @@ def many_sided_tool(index: int) -> dict[str, Any]:
     }
 
 
-async def _bare(configuration: Mapping[str, Any], count: int) -> None:
+async def only_upstream(configuration: Mapping[str, Any], count: int) -> None:
+    """Open and close upstream's client."""
     from utcp.utcp_client import UtcpClient
 
     client = await UtcpClient.create(config=dict(configuration))
     await client.close()
 
 
-async def _core(configuration: Mapping[str, Any], count: int) -> None:
+async def core_list(configuration: Mapping[str, Any], count: int) -> None:
+    """Open and close a toolset."""
     from utcp_bridge import Toolset
 
     async with await Toolset.aopen(configuration) as toolset:
         _require(len(toolset.tools), count)
 
 
-async def _langchain(configuration: Mapping[str, Any], count: int) -> None:
+async def langchain_list(configuration: Mapping[str, Any], count: int) -> None:
+    """Make LangChain's list and release it."""
     from langchain_utcp_toolkit import UTCPToolkit
 
     async with await UTCPToolkit.aopen(configuration) as toolkit:
@@ -97,9 +100,9 @@ def _ovos(configuration: Mapping[str, Any], count: int) -> None:
 
 
 _AWAITED: dict[str, Callable[[Mapping[str, Any], int], Awaitable[None]]] = {
-    _BARE: _bare,
-    "no framework": _core,
-    "LangChain": _langchain,
+    BARE: only_upstream,
+    "core": core_list,
+    "LangChain": langchain_list,
     "LlamaIndex": _llamaindex,
 }
 

@@ -18,12 +18,12 @@ _STATES = {"loaded": "loaded", "shown": "shown to a model", "used": "that has ju
 
 def measure(effort: Effort) -> Iterator[Figure]:
     """Measure the core and LangChain."""
-    case, count = list(effort.tools.items())[0]
+    case, count = next(iter(effort.tools.items()))
     manuals = [json.dumps(manual_of([many_sided_tool(index) for index in range(many)])).encode() for many in (count, 1)]
     grown: defaultdict[str, list[float]] = defaultdict(list)
     with tool_server(manuals[0]) as large, tool_server(manuals[1]) as small:
-        for _ in range(max(2, effort.rounds // 5)):
-            for side in (_BARE, "no framework", "LangChain"):
+        for _ in range(max(1, effort.rounds // 5)):
+            for side in (_BARE, "core", "LangChain"):
                 urls = f"{large}/utcp", f"{small}/utcp"
                 [states] = run_module("benchmarks.memory_of", side, str(count), *urls)
                 for state, size in states.items():

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.certificates import make_certificate
 from benchmarks.figures import Figure, advantage, cost
 from benchmarks.measuring import Effort, awaited, in_turns
-from benchmarks.own_interpreter import Unavailable, trusting
+from benchmarks.own_interpreter import UnavailableError, trusting
 
 _SUBJECT = "One call over TLS"
 
@@ -22,7 +22,7 @@ def measure(effort: Effort) -> Iterator[Figure]:
     with TemporaryDirectory() as folder:
         certificate = make_certificate(Path(folder))
         if certificate is None:
-            raise Unavailable("there is no openssl to make a certificate with")
+            raise UnavailableError("there is no openssl to make a certificate with")
         with trusting(certificate):
             yield from _measured(effort, certificate)
 

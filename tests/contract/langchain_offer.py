@@ -12,6 +12,18 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from langchain_utcp_toolkit import UTCPToolkit
 from tests.contract.offers import Adapter, Offer, Outcome
+from utcp_bridge.schema import ShownArguments
+
+
+def without_titles(schema: Any, parent: str = "") -> Any:
+    """Drop what LangChain takes for titles (langchain-core 1.8.3, `_rm_titles`)."""
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: without_titles(value, key)
+        for key, value in schema.items()
+        if key != "title" or (isinstance(value, dict) and parent == "properties")
+    }
 
 
 class LangChainOffer(Offer):
@@ -31,6 +43,11 @@ class LangChainOffer(Offer):
         """The schema that LangChain sends to a model."""
         parameters: dict[str, Any] = convert_to_openai_tool(self._tools[name])["function"]["parameters"]
         return parameters
+
+    def as_sent(self, shown: ShownArguments) -> dict[str, Any]:
+        """Definitions in their places, and no titles; a description at the root is part of the tool's."""
+        sent: dict[str, Any] = without_titles(shown.standalone)
+        return {keyword: value for keyword, value in sent.items() if keyword != "description"}
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
         """Call a tool as a tool node does."""

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from utcp_bridge.schema import ShownArguments
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -27,6 +29,10 @@ class Offer(ABC):
     @abstractmethod
     def schema(self, name: str) -> dict[str, Any]:
         """The JSON Schema of the arguments that the framework sends to a model."""
+
+    def as_sent(self, shown: ShownArguments) -> dict[str, Any]:
+        """What the framework itself makes of a schema on its way to the model: nothing, unless it says so here."""
+        return shown.schema
 
     @abstractmethod
     def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:

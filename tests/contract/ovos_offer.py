@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from functools import cached_property
 from typing import Any
 
 import tests.support.ovos  # noqa: F401 - first, because importing OPM warns
@@ -23,11 +24,12 @@ class OVOSOffer(Offer):
 
     def schema(self, name: str) -> dict[str, Any]:
         """The schema that OPM sends to a model."""
-        [parameters] = [
-            tool["function"]["parameters"] for tool in self._toolbox.openai_tools if tool["function"]["name"] == name
-        ]
-        assert isinstance(parameters, dict)
-        return parameters
+        return self._parameters[name]
+
+    @cached_property
+    def _parameters(self) -> dict[str, dict[str, Any]]:
+        shown = [tool["function"] for tool in self._toolbox.openai_tools]
+        return {function["name"]: function["parameters"] for function in shown}
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
         """Call a tool as the loops of OVOS do."""

@@ -203,6 +203,21 @@ def background_task_that_fails() -> None:
     acquire().run(work)
 
 
+def generator_that_fails() -> None:
+    async def numbers() -> AsyncIterator[int]:
+        try:
+            yield 1
+        finally:
+            raise ValueError
+
+    async def work() -> None:
+        generator = numbers()
+        await anext(generator)
+        kept.append(generator)
+
+    acquire().run(work)
+
+
 def exit_code() -> None:
     in_flight()
     sys.exit(3)

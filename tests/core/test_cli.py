@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.manuals import broken_manuals, config
+from tests.support.manuals import broken_manuals, config, text_manual
 from utcp_bridge.demo.server import tool_server
 
 COMMAND = Path(sys.executable).with_name("utcp-bridge")
 
 
-def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, timeout=120, check=False)
+def _run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [COMMAND, *arguments],
+        capture_output=True,
+        text=True,
+        encoding=environment.get("PYTHONIOENCODING", "utf-8"),
+        timeout=120,
+        check=False,
+        env={**os.environ, **environment},
+    )
 
 
 @pytest.fixture(scope="module")
@@ -125,3 +136,144 @@ def test_a_wrong_source_is_said_in_one_line_without_a_traceback(tmp_path: Path) 
     assert ran.returncode == 2
     assert "nowhere.json" in ran.stderr
     assert "Traceback" not in ran.stderr
+
+
+NOTHING_LISTENS = {"name": "dead", "call_template_type": "http", "url": "http://127.0.0.1:9/"}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "command"),
+    [
+        ("cp1252", ("list",)),
+        ("cp1252", ("list", "--json")),
+        ("latin-1", ("call", "m_say")),
+        ("ascii", ("show", "m_say")),
+        ("ascii", ("check",)),
+    ],
+)
+def test_output_in_any_encoding_is_no_reason_to_fail(encoding: str, command: tuple[str, ...], tmp_path: Path) -> None:
+    said = "Zürich ⛅ 工具"
+    tool = {
+        "name": "say",
+        "description": said,
+        "inputs": {"type": "object", "properties": {}},
+        "tool_call_template": {"call_template_type": "text", "content": said},
+    }
+    broken = {**tool, "name": said, "tool_call_template": {"call_template_type": "grpc"}}
+    source = _written(config(text_manual("m", [tool, broken], "text")), tmp_path)
+    ran = _run(command[0], source, *command[1:], PYTHONIOENCODING=encoding)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    if "--json" in command:
+        assert json.loads(ran.stdout)[0]["description"] == said
+    else:
+        assert said.encode(encoding, "replace").decode(encoding) in ran.stdout
+
+
+@pytest.mark.parametrize("command", [("list",), ("show", "long_" + "t" * 40), ("check",)])
+def test_names_and_reasons_are_never_shortened(command: tuple[str, ...], tmp_path: Path) -> None:
+    missing = f"/{'folder/' * 12}manual.json"
+    tool = {"name": "t" * 40, "inputs": {}, "tool_call_template": {"call_template_type": "text", "content": ""}}
+    long = text_manual("long", [tool], "text")
+    source = _written(config(long, {"name": "m" * 50, "call_template_type": "file", "file_path": missing}), tmp_path)
+    ran = _run(command[0], source, *command[1:], COLUMNS="30")
+    assert "…" not in ran.stdout
+    assert max(map(len, ran.stdout.splitlines())) <= 30
+    if command[0] != "show":
+        expected = "m" * 50 if command[0] == "check" else "long_" + "t" * 40
+        assert any(expected in line for line in _run(command[0], source, *command[1:]).stdout.splitlines())
+
+
+@pytest.mark.parametrize("command", [("list", "SOURCE", "--json"), ("demo", "--json")])
+def test_a_reader_that_goes_away_ends_the_command(command: tuple[str, ...], source: str) -> None:
+    arguments = [source if word == "SOURCE" else word for word in command]
+    with subprocess.Popen([COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=60) in {0, 1}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("command", [("list",), ("call", "home_get_weather", "city=Paris")])
+def test_an_output_that_cannot_be_written_is_said_in_one_line(command: tuple[str, ...], source: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        arguments = [str(COMMAND), command[0], source, *command[1:]]
+        ran = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert ran.returncode == 1
+    assert ran.stderr == "Error: The output cannot be written: No space left on device.\n"
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_the_command_and_what_it_started(sent: signal.Signals, code: int, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    manual = {"name": "c", "call_template_type": "cli", "commands": [{"command": f"echo $$ > {begun}; exec sleep 60"}]}
+    with subprocess.Popen([COMMAND, "check", _written(config(manual), tmp_path)], stderr=subprocess.PIPE) as process:
+        while not (begun.exists() and begun.read_text(encoding="utf-8")):
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(sent)
+        assert process.wait(timeout=30) == code
+        assert process.stderr is not None
+        assert b"Traceback" not in process.stderr.read()
+    child = Path("/proc") / begun.read_text(encoding="utf-8").strip()
+    for _ in range(100):
+        if not child.exists():
+            break
+        time.sleep(0.02)
+    assert not child.exists()
+
+
+def test_control_characters_of_tools_do_not_reach_a_terminal(tmp_path: Path) -> None:
+    said = "one\x1b[2Jtwo\x07"
+    tool = {
+        "name": "say",
+        "description": said,
+        "inputs": {"type": "object", "properties": {}},
+        "tool_call_template": {"call_template_type": "text", "content": said},
+    }
+    source = _written(config(text_manual("m", [tool], "text")), tmp_path)
+    assert "\x1b" not in _run("list", source).stdout
+    assert _run("call", source, "m_say").stdout == f"{said}\n"  # a file or pipe gets it as it is
+    controller, terminal = os.openpty()
+    ran = subprocess.run([COMMAND, "call", source, "m_say"], stdout=terminal, timeout=60, check=False)
+    shown = os.read(controller, 10_000).decode()
+    os.close(controller)
+    os.close(terminal)
+    assert ran.returncode == 0
+    assert "two" in shown
+    assert not {"\x1b", "\x07"} & set(shown)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["city=Paris", "city=Oslo"], "given twice"),
+        (["=Paris"], "Expected name=value"),
+        (["city=Paris", "--timeout", "0"], "above 0"),
+        (["city=Paris", "--timeout", "nan"], "above 0"),
+        (["city=Paris", "--discovery-timeout", "0"], "discovery_timeout: expected a number of seconds above 0"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(arguments: list[str], said: str, source: str) -> None:
+    ran = _run("call", source, "home_get_weather", *arguments)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert said in ran.stderr
+
+
+@pytest.mark.parametrize(("command", "code"), [(["list"], 1), (["show", "x"], 2), (["call", "x"], 1), (["check"], 1)])
+def test_where_no_tool_is_the_reason_is_told(command: list[str], code: int, tmp_path: Path) -> None:
+    ran = _run(command[0], _written(config(NOTHING_LISTENS), tmp_path), *command[1:])
+    assert ran.returncode == code
+    assert "nothing listens there" in " ".join((ran.stdout + ran.stderr).split())
+
+
+def test_a_source_without_manuals_is_named_so(tmp_path: Path) -> None:
+    source = _written(config(), tmp_path)
+    checked, listed = _run("check", source), _run("list", source)
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "No manuals are configured.\n")
+    assert (listed.returncode, listed.stdout, listed.stderr) == (0, "", "There are no tools.\n")
+
+
+def test_a_scheme_may_be_written_in_capitals(manual_url: str) -> None:
+    assert _run("check", manual_url.replace("http:", "HTTP:")).returncode == 0

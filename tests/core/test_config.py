@@ -219,7 +219,14 @@ class TestWrongSources:
             ({"tool_provider": []}, "Did you mean 'tool_providers'?"),
             ({"variable": {}}, "Did you mean 'variables'?"),
             ({"timeout": 3, "manual_call_templates": []}, "'timeout'"),
-            ({"utcp_config": {}}, "hand in the value of its 'utcp_config'"),
+            ("", "got an empty text"),
+            (" \n", "got an empty text"),
+            (BridgeConfig, "the class BridgeConfig, not an instance of it"),
+            ({HTTP["url"]}, "an instance of set"),
+            ("~nobody-of-this-name/utcp.json", "there is no file"),
+            ({"mcpServers": {"files": {"command": "sk-LIVE"}}}, '"call_template_type": "mcp"'),
+            ({"a": {"utcp_config": {}}, "b": {"utcp_config": {}}}, "(a.utcp_config, b.utcp_config)"),
+            ({"persona": {"utcp_config": 4711}}, "is a number"),
             ({"manual_call_templates": {"weather": {}}}, "manual_call_templates: expected a list of objects"),
             ({"manual_call_templates": "sk-LIVE"}, "got text"),
             ({"providers": 3}, "providers: expected a list"),
@@ -240,8 +247,103 @@ class TestWrongSources:
         assert "sk-LIVE" not in str(caught.value)
         assert "4711" not in str(caught.value)
 
+    def test_that_hold_themselves_are_refused(self) -> None:
+        repository: dict[str, Any] = {}
+        repository["again"] = repository
+        with pytest.raises(ConfigError, match="holds itself"):
+            load_config({"tool_repository": repository})
+
+
+class TestPaths:
+    @pytest.mark.parametrize("form", [str, Path, os.fsencode, lambda path: _BytesPath(os.fsencode(path))])
+    def test_of_every_type_are_read(self, form: Any, tmp_path: Path) -> None:
+        file = tmp_path / "utcp.json"
+        file.write_text(json.dumps({"manual_call_templates": [HTTP]}), encoding="utf-8")
+        assert [manual.template for manual in load_config(form(file)).manuals] == [HTTP]
+
+    def test_in_the_home_folder_may_be_written_with_a_tilde(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("HOME", str(tmp_path))
+        (tmp_path / "providers.json").write_text(json.dumps([HTTP]), encoding="utf-8")
+        document = {
+            "providers_file_path": "~/providers.json",
+            "load_variables_from": [{"variable_loader_type": "dotenv", "env_file_path": "~/keys.env"}],
+            "manual_call_templates": [
+                {"name": "c", "call_template_type": "cli", "commands": [{"command": "ls"}], "working_dir": "~/tools"}
+            ],
+        }
+        (tmp_path / "utcp.json").write_text(json.dumps(document), encoding="utf-8")
+        for source in (document, "~/utcp.json"):
+            config = load_config(source)
+            assert config.client["load_variables_from"][0]["env_file_path"] == str(tmp_path / "keys.env")
+            assert [manual.template.get("working_dir") for manual in config.manuals] == [str(tmp_path / "tools"), None]
+
+
+class _BytesPath:
+    def __init__(self, path: bytes) -> None:
+        self.path = path
+
+    def __fspath__(self) -> bytes:
+        return self.path
+
+
+class TestConfigurationOfAHost:
+    @pytest.mark.parametrize(
+        "around",
+        [
+            lambda config: {"utcp_config": config},
+            lambda config: {"toolboxes": ["ovos-utcp-toolbox"], "ovos-utcp-toolbox": {"utcp_config": config}},
+            lambda config: {"name": "Helper", "loop": {"toolboxes": ["t"], "t": {"utcp_config": config, "lang": "en"}}},
+        ],
+    )
+    def test_is_read_for_the_one_utcp_config_in_it(
+        self, around: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        config = {"manual_call_templates": [HTTP]}
+        (tmp_path / "utcp.json").write_text(json.dumps(config), encoding="utf-8")
+        (tmp_path / "persona.json").write_text(json.dumps(around("utcp.json")), encoding="utf-8")
+        for source in (around(config), around(str(tmp_path / "utcp.json")), tmp_path / "persona.json"):
+            assert [manual.template for manual in load_config(source).manuals] == [HTTP]
+        assert caplog.records == []
+
+    def test_says_that_its_options_are_not_used(self, caplog: pytest.LogCaptureFixture) -> None:
+        load_config({"toolbox": {"utcp_config": {"manual_call_templates": [HTTP]}, "timeout": 3}})
+        assert "toolbox.utcp_config" in caplog.text
+        assert "not used here: timeout" in caplog.text
+
 
 class TestOneBrokenEntry:
+    @pytest.mark.parametrize(
+        ("broken", "said"),
+        [
+            ({**HTTP, "auth": "sk-LIVE"}, "auth: expected an object"),
+            ({**HTTP, "auth": {}}, "without auth_type"),
+            ({**HTTP, "auth_tools": ["sk-LIVE"]}, "auth_tools: expected an object"),
+            ({**HTTP, "name": 2024}, "write it in quotes"),
+        ],
+    )
+    def test_says_what_its_field_should_be(self, broken: Any, said: str) -> None:
+        other = {**HTTP, "name": "other"}
+        wrong, right = load_config({"manual_call_templates": [broken, other]}).manuals
+        assert said in str(wrong.problem)
+        assert "sk-LIVE" not in str(wrong.problem)
+        assert (right.template, right.problem) == (other, None)
+
+    @pytest.mark.parametrize(
+        "yaml",
+        [
+            "manual_call_templates: [&a [*a], {name: weather, call_template_type: http, url: 'https://example.com'}]",
+            "manual_call_templates: [&a {headers: *a}, {name: weather, call_template_type: http, url: 'https://x.org'}]",
+            f"manual_call_templates: [{'[' * 500}{']' * 500}, {{name: weather, call_template_type: http, url: x}}]",
+        ],
+    )
+    def test_that_holds_itself_costs_only_itself(self, yaml: str, tmp_path: Path) -> None:
+        (tmp_path / "utcp.yaml").write_text(yaml, encoding="utf-8")
+        wrong, right = load_config(tmp_path / "utcp.yaml").manuals
+        assert wrong.problem is not None
+        assert (right.name, right.problem) == ("weather", None)
+
     @pytest.mark.parametrize(
         ("entry", "reported", "problem"),
         [

@@ -29,6 +29,9 @@ from utcp_bridge.transports.client import Client, FetchedManual, open_client
 
 DEAD = "http://127.0.0.1:9/utcp"  # the discard service, which nobody runs: the connection is refused at once
 
+# Its sessions belong to one loop; that the plugin is not installed is found out there.
+BOUND_TO_A_LOOP = {"name": "bound", "call_template_type": "mcp", "config": {"mcpServers": {}}}
+
 
 @pytest.fixture
 async def documents() -> AsyncIterator[Documents]:
@@ -132,6 +135,18 @@ async def test_nothing_loaded_is_one_warning(caplog: pytest.LogCaptureFixture, d
     assert "'b' (http): failed" in warning.getMessage()
 
 
+async def test_the_same_failure_is_warned_of_once_until_it_is_over(
+    caplog: pytest.LogCaptureFixture, documents: Documents
+) -> None:
+    documents.pages["/utcp"] = "<html>"
+    client = await open_client({"manual_call_templates": [documents.template("a", "/utcp")]})
+    for page, told in (("<html>", 1), ("<html>", 1), ({"no": "manual"}, 2), ({"tools": []}, 2), ({"no": "manual"}, 3)):
+        documents.pages["/utcp"] = page
+        await discover(client, timeout=5)
+        assert len([record for record in caplog.records if record.levelno >= logging.WARNING]) == told
+    await client.close()
+
+
 async def test_something_loaded_is_no_warning(caplog: pytest.LogCaptureFixture, documents: Documents) -> None:
     dead = {**documents.template("dead", "/utcp"), "url": DEAD}
     await _discovered({"manual_call_templates": [dead, documents.template("good", "/utcp")]})
@@ -233,14 +248,16 @@ async def test_only_what_is_bound_to_a_loop_runs_on_the_runner(documents: Docume
         ran.append("runner")
         return work()
 
-    bound = documents.template("s", "/utcp", call_template_type="sse", allowed_communication_protocols=["http"])
-    source = {"manual_call_templates": [bound, documents.template("h", "/utcp")]}
-    found, _ = await _discovered(source, on_runner=on_runner)
+    free = [
+        documents.template(kind, "/utcp", call_template_type=kind, allowed_communication_protocols=["http"])
+        for kind in ("http", "sse", "streamable_http")
+    ]
+    found, _ = await _discovered({"manual_call_templates": [BOUND_TO_A_LOOP, *free]}, on_runner=on_runner)
     assert ran == ["runner"]
-    assert _names(found) == ["s.echo", "h.echo"]
+    assert _names(found) == ["http.echo", "sse.echo", "streamable_http.echo"]
 
 
-async def test_a_limit_ends_what_runs_on_the_runner(documents: Documents) -> None:
+async def test_a_limit_ends_what_runs_on_the_runner() -> None:
     ended = asyncio.Event()
 
     async def never(_work: object) -> FetchedManual:
@@ -250,8 +267,7 @@ async def test_a_limit_ends_what_runs_on_the_runner(documents: Documents) -> Non
             ended.set()
         raise AssertionError
 
-    bound = documents.template("s", "/utcp", call_template_type="sse")
-    found, _ = await _discovered({"manual_call_templates": [bound]}, on_runner=never, timeout=0.05)
+    found, _ = await _discovered({"manual_call_templates": [BOUND_TO_A_LOOP]}, on_runner=never, timeout=0.05)
     assert ended.is_set()
     assert "no answer within 0.05 seconds" in str(found.report)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from random import Random
 
 import pytest
@@ -32,6 +33,39 @@ def test_order_does_not_matter(utcp_names: list[str], limit: int, random: Random
     shuffled = list(utcp_names)
     random.shuffle(shuffled)
     assert shown_names(shuffled, limit) == shown_names(utcp_names, limit)
+
+
+def _with_look_alikes(utcp_names: list[str], limit: int) -> list[str]:
+    """Add tools whose own names are those that others are shown under, hash and all."""
+    return [*utcp_names, *shown_names(utcp_names, limit).values()]
+
+
+@given(any_names, any_limit)
+def test_tools_named_like_what_others_are_shown_as_are_told_apart(utcp_names: list[str], limit: int) -> None:
+    names = _with_look_alikes(_with_look_alikes(utcp_names, limit), limit)
+    shown = shown_names(names, limit)
+    back = {name: utcp_name for utcp_name, name in shown.items()}
+    assert {utcp_name: back[name] for utcp_name, name in shown.items()} == {name: name for name in names}
+    assert all(VALID.fullmatch(name) and len(name) <= limit for name in shown.values())
+
+
+@given(any_names, any_names, any_limit)
+def test_another_tool_renames_only_what_is_spelt_like_it(few: list[str], others: list[str], limit: int) -> None:
+    before, after = shown_names(few, limit), shown_names([*few, *others], limit)
+    alone = {name: shown_names([name], limit)[name] for name in {*few, *others}}
+    spellings = Counter(alone.values())
+    for name in set(few):
+        if before[name] != after[name]:
+            taken = spellings[alone[name]] > 1 or any(after[other] == before[name] for other in set(others))
+            is_longer_hash = after[name].rpartition("_")[0] == before[name].rpartition("_")[0]
+            assert taken or is_longer_hash, (name, before[name], after[name])
+
+
+@given(any_names, any_limit)
+def test_a_name_that_is_valid_and_free_is_kept(utcp_names: list[str], limit: int) -> None:
+    shown = shown_names(["manual.tool", *utcp_names], limit)
+    rivals = [name for name in set(utcp_names) if shown_names([name], limit)[name] == "manual_tool"]
+    assert shown["manual.tool"] == "manual_tool" or set(rivals) - {"manual.tool"}
 
 
 GOLDEN = {

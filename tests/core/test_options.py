@@ -218,3 +218,16 @@ class TestHosts:
         assert len(options) + len(warnings) + sum(key.startswith("x-") for key in config) >= len(
             config.keys() - {"utcp_config", "toolbox_id", "module", "enabled", "lang"}
         )
+
+
+def test_patterns_that_fit_no_tool_are_named() -> None:
+    options = Options.parse({"include": ["m.get_*", "m.gte_*", "n"], "exclude": ["m.get_secret", "o.*"]})
+    names = ["m.get_weather", "m.get_secret", "n.x"]
+    assert options.dead_patterns(names) == ("include: 'm.gte_*'", "exclude: 'o.*'")
+    assert options.dead_patterns(iter(names)) == options.dead_patterns(names)
+
+
+def test_null_in_a_hosts_configuration_counts_as_not_given() -> None:
+    given, warnings = split_options({"timeout": None, "include": None, "read_only": None, "max_chars": None})
+    assert (given, warnings) == ({"max_chars": None}, ())
+    assert Options.parse(given).max_chars is None

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from utcp_bridge import normalise
 
@@ -120,3 +121,47 @@ def test_what_json_cannot_say_is_said_as_near_as_it_can(reply: object, content: 
     assert result.content == content
     json.loads(json.dumps([result.data, result.raw], allow_nan=False))
     result.content.encode()
+
+
+class _Model(BaseModel):
+    picture: bytes = b"\xff\x00"
+    when: date = date(2024, 1, 31)
+
+
+@pytest.mark.parametrize(
+    ("reply", "content"),
+    [
+        (_Model(), '{"picture":"/wA=","when":"2024-01-31"}'),
+        ([_Model()], '[{"picture":"/wA=","when":"2024-01-31"}]'),
+        ({"content": [], "structuredContent": {"celsius": 21}}, '{"celsius":21}'),
+        ({"content": [{"type": "text", "text": ""}], "structuredContent": [1]}, "[1]"),
+        ({"content": [{"type": "text", "text": "21"}], "structuredContent": {"celsius": 21}}, "21"),
+        ({"content": [{"type": "text", "text": None}]}, "(no content)"),
+        ({"content": [{"type": "text", "text": {"a": None}}]}, '{"a":null}'),
+        ([{"type": "resource", "resource": {"uri": "a:b", "text": [True]}}], "[true]"),
+        ({"text": "", "error": "out of range"}, '{"text":"","error":"out of range"}'),
+        ({"text": ""}, "(no content)"),
+        ({"text": "", "is_error": True}, "(no content)"),
+    ],
+)
+def test_nothing_that_was_said_is_lost(reply: object, content: str) -> None:
+    assert normalise(reply).content == content
+
+
+def _nested(levels: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def test_what_is_nested_too_deeply_is_a_result_all_the_same() -> None:
+    ring: list[Any] = []
+    ring.append(ring)
+    loop: dict[str, Any] = {}
+    loop["again"] = loop
+    for reply in (ring, loop, _nested(20_000), {"content": [{"type": "text", "text": _nested(20_000)}]}):
+        result = normalise(reply)
+        assert "nested too deeply" in result.content
+        assert not result.is_error
+        json.dumps([result.raw, result.data])

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from utcp_bridge.errors import RunnerError, RunnerStoppedError, WorkCancelledError
-from utcp_bridge.runner import Lease, acquire
+from utcp_bridge.runner import Lease, acquire, standing_loop
 
 HERE = Path(__file__).parent
 THREAD = "utcp-bridge-runner"
@@ -236,6 +236,28 @@ def test_context_variables_cross_from_blocking_and_async_callers(lease: Lease) -
     REQUEST.reset(token)
     asyncio.run(main())
     assert lease.run(child) == "none"
+
+
+def test_work_knows_the_loop_that_stands_still_for_it(
+    lease: Lease, run_loop: Callable[[Callable[[], Awaitable[None]]], None]
+) -> None:
+    async def seen() -> asyncio.AbstractEventLoop | None:
+        return standing_loop()
+
+    async def main() -> None:
+        assert lease.run(seen) is asyncio.get_running_loop()
+        assert await lease.arun(seen) is None
+        assert await asyncio.to_thread(lease.run, seen) is None
+        assert standing_loop() is None
+
+    run_loop(main)
+    assert lease.run(seen) is None
+
+
+def test_an_async_call_from_another_framework_is_refused_with_advice(lease: Lease) -> None:
+    call = lease.arun(LongCall())
+    with pytest.raises(RunnerError, match=r"asyncio.*worker thread"):
+        call.send(None)  # as Trio would begin it
 
 
 def test_a_slow_call_does_not_delay_others(lease: Lease) -> None:
@@ -813,6 +835,7 @@ def test_a_fork_with_a_call_in_flight_leaves_the_call_to_the_parent() -> None:
         ("child_process", ["stopped"], 0),
         ("left_open", ["generator closed"], 0),
         ("background_task_that_fails", [], 0),
+        ("generator_that_fails", [], 0),
         ("exit_code", [], 3),
         ("exit_from_work", [], 4),
     ],

@@ -94,9 +94,15 @@ def test_json_values_are_scrubbed_through_and_through_and_kept_where_clean() -> 
         ({"url": "https://user:pass-word-1@h/x?api_key=abcdefgh"}, ["pass-word-1", "abcdefgh"]),
         ({"env_vars": {"GITHUB_TOKEN": "ghp_abcdefgh", "LEVEL": "debugging"}}, ["ghp_abcdefgh"]),
         ({"config": {"mcpServers": {"s": {"env": {"API_KEY": "nested-key-1"}}}}}, ["nested-key-1"]),
+        ({"config": {"args": ["--level", "shown-1", "--api-key", "listed-key-1", "-v"]}}, ["listed-key-1"]),
+        ({"config": {"args": ["--token=listed-key-2", "shown-2"]}}, ["listed-key-2"]),
+        ({"inherit_env_vars": ["MY_TEST_TOKEN", "PATH"]}, ["inherited-1"]),
     ],
 )
-def test_the_secrets_of_a_template_are_known(template: dict[str, Any], secrets: list[str]) -> None:
+def test_the_secrets_of_a_template_are_known(
+    template: dict[str, Any], secrets: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_TEST_TOKEN", "inherited-1")
     scrubber = SecretScrubber()
     scrubber.add_template(template)
     for secret in secrets:
@@ -110,9 +116,13 @@ def test_what_a_template_says_openly_stays() -> None:
             "url": "https://api.example.com/keyboards?keyword=python&max_tokens=something",
             "auth": {"auth_type": "oauth2", "token_url": "https://auth.example.com/token", "client_id": "client-id"},
             "headers": {"Content-Type": "application/xml", "X-Author": "somebody"},
+            "args": ["--level", "shown-1", "--token=abcdefgh", "shown-2"],
+            "inherit_env_vars": ["PATH"],
         }
     )
-    text = "python something https://auth.example.com/token client-id application/xml somebody X-Api-Key"
+    text = (
+        "shown-1 shown-2 python something https://auth.example.com/token client-id application/xml somebody X-Api-Key"
+    )
     assert scrubber.scrub(text) == text
 
 

@@ -11,6 +11,9 @@ from langchain_core.utils.function_calling import convert_to_openai_function, co
 from pydantic import BaseModel, Field, ValidationError
 
 from langchain_utcp_toolkit import UTCPTool
+from tests.support.schema_graphs import GRAPHS
+from utcp_bridge.schema import size_of
+from utcp_bridge.schema.validator import compile_validator
 
 RICH: dict[str, Any] = {
     "type": "object",
@@ -62,12 +65,12 @@ def test_the_schema_for_models_is_the_authors(echo: Callable[[Any], UTCPTool], s
 
 
 def test_openai_gets_the_authors_schema(echo: Callable[[Any], UTCPTool]) -> None:
-    """LangChain takes a description at the root for the tool's, which has its own."""
+    """LangChain drops a description at the root, so it is told with the tool's own."""
     tool = echo(RICH)
     function = convert_to_openai_tool(tool)["function"]
     assert function == {
         "name": "m_echo",
-        "description": "Replies with its arguments (echo).",
+        "description": "Replies with its arguments (echo).\n\nWhat to order.",
         "parameters": {key: value for key, value in RICH.items() if key != "description"},
     }
     assert convert_to_openai_function(tool) == function
@@ -123,6 +126,37 @@ def test_a_ref_that_is_a_name_or_data_costs_no_agent_its_tools(
     assert convert_to_openai_tool(tool)["function"]["parameters"] == schema
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"title": True, "a": {"const": {"title": "x"}}}, "additionalProperties": False},
+        {"dependentRequired": {"title": ["a"]}, "properties": {"title": {"type": "string", "title": "Title"}}},
+        {"patternProperties": {"title": {"type": "integer"}}, "additionalProperties": False},
+        RECURSIVE,
+        RICH,
+    ],
+)
+def test_openai_gets_a_schema_of_the_same_verdict(echo: Callable[[Any], UTCPTool], schema: dict[str, Any]) -> None:
+    """LangChain drops every key called `title`, also where it is a name or data."""
+    tool = echo(schema)
+    shown = compile_validator(convert_to_openai_tool(tool)["function"]["parameters"])
+    own = compile_validator(tool.bridged.input_schema)
+    values: list[Any] = [1, "x", {"title": "x"}, {"title": 1}, {}, [], [{"when": "x"}], {"children": [{"name": 1}]}]
+    for name in (*schema.get("properties", {}), "title", "subtitle", "a", "_id"):
+        for value in values:
+            for rest in ({}, {"title": "t"}, {"_id": "x", "count": 2}):
+                arguments = {**rest, name: value}
+                assert shown.is_valid(arguments) == own.is_valid(arguments), arguments
+
+
+def test_one_definition_in_many_places_is_shown_once_where_that_would_be_large(echo: Callable[..., UTCPTool]) -> None:
+    tool = echo(GRAPHS["layers-12"])
+    parameters = convert_to_openai_tool(tool)["function"]["parameters"]
+    assert size_of(parameters) <= 16_000
+    assert parameters["properties"]["x"]["properties"]["p1"] == {"$ref": "#/properties/x/properties/p0"}
+    assert not tool.bridged.schema_problems
+
+
 def test_what_a_caller_does_to_a_shown_schema_stays_with_the_caller(echo: Callable[[Any], UTCPTool]) -> None:
     tool = echo(RICH)
     convert_to_openai_tool(tool, strict=True)
@@ -175,3 +209,41 @@ def test_metadata_tells_what_the_manual_tells(echo: Callable[[Any], UTCPTool]) -
     assert tool.metadata == {"utcp_name": "m.echo", "manual": "m", "read_only": False, "destructive": False}
     assert tool.tags is None
     assert tool.bridged.utcp_name == "m.echo"
+
+
+# -- for a provider
+
+AWKWARD: dict[str, Any] = {
+    "type": "object",
+    "properties": {"$top": {"type": "integer"}, "a b": {"type": "string"}},
+    "required": ["$top"],
+    "additionalProperties": False,
+}
+
+
+def test_a_providers_names_are_shown_judged_and_given_back(echo: Callable[..., UTCPTool]) -> None:
+    tool = echo(AWKWARD, provider="anthropic")
+    assert list(convert_to_openai_tool(tool)["function"]["parameters"]["properties"]) == ["_top", "a_b"]
+    assert list(tool.args) == ["_top", "a_b"]
+    assert tool.invoke({"_top": 1, "a_b": "x"}) == '{"received":{"$top":1,"a b":"x"}}'
+    assert "_top: must be an integer" in tool.invoke({"_top": "x"})
+    model = tool.get_input_schema()
+    assert model.model_validate({"_top": 1})
+    with pytest.raises(ValidationError, match="_top"):
+        model.model_validate({"_top": "x"})
+    with pytest.raises(ValidationError, match="a_b"):
+        tool.args_schema(_top=1, a_b=2)  # type: ignore[operator]
+
+
+def test_arguments_in_a_providers_names_pass_langchains_own_validation(echo: Callable[..., UTCPTool]) -> None:
+    tool = echo(AWKWARD, provider="anthropic")
+    tool.handle_validation_error = True
+    assert tool.invoke({"_top": 1, "a_b": "x"}) == '{"received":{"$top":1,"a b":"x"}}'
+
+
+def test_what_all_arguments_together_need_is_told_where_langchain_does_not_drop_it(
+    echo: Callable[..., UTCPTool],
+) -> None:
+    schema = {"properties": {"a": {}, "b": {}}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+    function = convert_to_openai_tool(echo(schema, provider="anthropic"))["function"]
+    assert function["description"].endswith("At least one of these sets of arguments is needed: a; or b.")

@@ -156,3 +156,54 @@ def test_partial_params_are_not_shown(echo: Callable[..., UTCPTool]) -> None:
     assert tool.bridged.input_schema == schema
     del schema["required"]
     assert "required" not in _parameters(echo(schema, partial_params={"unit": "C", "other": 1}))
+
+
+def test_partial_params_are_not_asked_for_in_any_branch(echo: Callable[..., UTCPTool]) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"city": {}, "place": {}, "key": {}},
+        "anyOf": [{"required": ["city", "key"]}, {"required": ["place", "key"], "properties": {"key": {}}}],
+        "dependentRequired": {"city": ["key", "place"], "key": ["city"]},
+    }
+    assert _parameters(echo(schema, partial_params={"key": 1})) == {
+        "type": "object",
+        "properties": {"city": {}, "place": {}},
+        "anyOf": [{"required": ["city"]}, {"required": ["place"], "properties": {}}],
+        "dependentRequired": {"city": ["place"]},
+    }
+
+
+# -- for a provider
+
+AWKWARD: dict[str, Any] = {
+    "type": "object",
+    "properties": {"$top": {"type": "integer"}, "a b": {"type": "string"}},
+    "required": ["$top"],
+    "additionalProperties": False,
+}
+
+
+def test_a_providers_names_are_shown_judged_and_given_back(echo: Callable[..., UTCPTool]) -> None:
+    tool = echo(AWKWARD, options={"provider": "anthropic"})
+    assert list(_parameters(tool)["properties"]) == ["_top", "a_b"]
+    assert tool.metadata.fn_schema.model_json_schema() == _parameters(tool)
+    assert tool(_top=1, a_b="x").content == '{"received":{"$top":1,"a b":"x"}}'
+    refused = tool(_top="x")
+    assert refused.is_error
+    assert "_top: must be an integer" in refused.content
+
+
+def test_partial_params_have_the_tools_own_names(echo: Callable[..., UTCPTool]) -> None:
+    tool = echo(AWKWARD, options={"provider": "anthropic"}, partial_params={"a b": "x"})
+    assert list(_parameters(tool)["properties"]) == ["_top"]
+    assert tool(_top=1).content in ('{"received":{"a b":"x","$top":1}}', '{"received":{"$top":1,"a b":"x"}}')
+
+
+def test_a_react_agent_is_shown_what_the_provider_and_the_budget_allow(echo: Callable[..., UTCPTool]) -> None:
+    schema = {"type": "object", "properties": {"a b": {"type": "string", "description": "d" * 5_000}}}
+    tool = echo(schema, options={"provider": "anthropic", "max_schema_bytes": 500})
+    (text,) = get_react_tool_descriptions([tool])
+    assert "a_b" in text
+    assert len(text) < 1_000
+    node: Any = SimpleToolNodeMapping().to_node(tool)
+    assert len(node.get_content()) < 1_000

@@ -158,3 +158,14 @@ def test_shutting_down_closes_the_toolset(toolbox: MakeToolBox, bus: FakeBus) ->
     made.shutdown()
     assert toolset.closed
     assert Caller(bus).ask("ovos.persona.tools.discover") == []
+
+
+@pytest.mark.parametrize(("topic", "address"), TOPICS)
+@pytest.mark.parametrize("name", [None, 5, ["m_echo"], {"name": "m_echo"}, ""])
+def test_a_name_that_is_none_is_answered_as_an_unknown_tool(
+    toolbox: MakeToolBox, bus: FakeBus, topic: str, address: dict[str, str], name: Any
+) -> None:
+    toolbox(config=_configured(), bus=bus)
+    [answer] = Caller(bus).ask(topic, name=name, kwargs={"n": 1}, **address)
+    assert "Unknown tool" in answer["error"]
+    assert "The tools are: m_echo" in answer["error"]

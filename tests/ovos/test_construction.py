@@ -169,3 +169,29 @@ def test_closing_does_not_wait_for_a_server_that_does_not_answer(toolbox: MakeTo
         made.close()
         manual.gate.set()
         assert list(made.tools) == ["m_hello"]
+
+
+def test_a_bus_that_is_none_is_an_error_line_and_no_failure(
+    toolbox: MakeToolBox, ovos_log: pytest.LogCaptureFixture
+) -> None:
+    made = toolbox(config={}, bus={"not": "a bus"})
+    assert made.bus is None
+    assert any("no bus: dict" in line for line in _logged(ovos_log, logging.ERROR))
+
+
+def test_a_host_may_leave_the_name_to_the_toolbox(toolbox: MakeToolBox, bus: FakeBus) -> None:
+    assert toolbox(config={}, toolbox_id=None, bus=bus).toolbox_id == "ovos-utcp-toolbox"
+
+
+@pytest.mark.parametrize("empty", [None, "", {}, []])
+def test_an_empty_utcp_config_is_called_empty(
+    toolbox: MakeToolBox, ovos_log: pytest.LogCaptureFixture, empty: object
+) -> None:
+    toolbox(config={"utcp_config": empty})
+    assert _logged(ovos_log, logging.INFO) == ["ovos-utcp-toolbox: no tools, because its 'utcp_config' is empty"]
+
+
+def test_null_options_of_a_persona_are_left_out(toolbox: MakeToolBox) -> None:
+    with serving(ManualServer("hello")) as manual:
+        made = toolbox(config={"utcp_config": config(manual.template("m")), "timeout": None, "include": None})
+        assert list(made.tools) == ["m_hello"]

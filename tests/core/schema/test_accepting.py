@@ -58,8 +58,16 @@ TAGGED = [
         (_object(x={"maxItems": 1}), {"x": [1, 2]}, "x: must have at most 1 item; got 2"),
         (_object(x={"minProperties": 1}), {"x": {}}, "x: must have at least 1 property; got 0"),
         (_object(x={"pattern": "^a"}), {"x": "b"}, 'x: must match the regular expression ^a; got "b"'),
-        (_object(x={"uniqueItems": True}), {"x": [1, 1]}, "x: must not hold the same item twice"),
-        (_object(x={"contains": {"type": "string"}}), {"x": [1]}, "x: must have at least 1 of its items be a string"),
+        (
+            _object(x={"uniqueItems": True}),
+            {"x": [1, 1]},
+            "x: must not hold the same item twice; got an array with 2 items",
+        ),
+        (
+            _object(x={"contains": {"type": "string"}}),
+            {"x": [1]},
+            "x: must have at least 1 of its items be a string; got an array with 1 item",
+        ),
         (_object(x={"not": {"type": "string"}}), {"x": "a"}, 'x: must not be a string; got "a"'),
         (_object(x=False), {"x": 1}, "x: must not be given"),
         (_object(x={"prefixItems": [True], "items": False}), {"x": [1, 2]}, "x[1]: must not be given"),
@@ -86,7 +94,27 @@ TAGGED = [
             {"b": 1},
             "b: is not an argument of this tool; the arguments are: a",
         ),
-        ({"anyOf": [{"required": ["a"]}, {"required": ["b", "c"]}]}, {}, "the arguments: need one of: a, b with c"),
+        (
+            {"anyOf": [{"required": ["a"]}, {"required": ["b", "c"]}]},
+            {},
+            "the arguments: must have at least one of: a, b with c; got none of them",
+        ),
+        (
+            {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+            {"a": 1, "b": 2},
+            "the arguments: must have only one of: a, b; got a and b",
+        ),
+        (
+            _object(x={"oneOf": TAGGED}),
+            {"x": {}},
+            'x.kind: is missing; it must be "cat" or "dog"',
+        ),
+        (
+            _object(x={"enum": ["Europe/Paris", "UTC"]}),
+            {"x": "Europe/Pari"},
+            'x: must be one of "Europe/Paris", "UTC"; got "Europe/Pari"; did you mean "Europe/Paris"?',
+        ),
+        (_object(x={"type": "string", "format": "date"}), {"x": 5}, "x: must be a string (date); got 5"),
         (_object(x={"anyOf": [_INTEGER, {"enum": ["a"]}]}), {"x": "b"}, 'x: must be an integer or "a"; got "b"'),
         (_object(x={"anyOf": [{"minimum": 5}, {"type": "null"}]}), {"x": 3}, "x: must be at least 5; got 3"),
         (_object(p={"oneOf": TAGGED}), {"p": {"kind": "cow"}}, 'p.kind: must be one of "cat", "dog"; got "cow"'),
@@ -95,7 +123,7 @@ TAGGED = [
         (
             _object(x={"oneOf": [{}, {}]}),
             {"x": 1},
-            "x: must fit exactly one of the 2 forms that it may have, but fits several",
+            "x: must fit exactly one of the 2 forms that it may have, but fits 2 of them",
         ),
         (
             _object(x={"items": {"required": ["a.b"], "properties": {"a.b": {"type": "null"}}}}),
@@ -104,6 +132,7 @@ TAGGED = [
         ),
         (_object(), [1], "the arguments: must be an object of arguments by name, not an array"),
         (_object(), "{", "the arguments: must be a JSON object; the text given is not JSON"),
+        (_object(), '{"a": 1, "a": 2}', "the arguments: the JSON text has the key 'a' twice in one object"),
         (_object(), "[1]", "the arguments: must be an object of arguments by name, not an array"),
     ],
 )
@@ -147,6 +176,10 @@ def test_no_value_of_a_secret_argument_is_told(
     assert "hunter2" not in _refusal(schema, given)
 
 
+def _closed(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
 _ANY_OF_LISTS = {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]}
 
 
@@ -159,6 +192,8 @@ _ANY_OF_LISTS = {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"ty
         ({"type": "integer"}, "5", 5),
         ({"type": "integer"}, "5.0", 5),
         ({"type": "integer"}, "12345678901234567890123", 12345678901234567890123),
+        ({"type": "integer"}, "1e23", 10**23),  # the float of this text is another number
+        ({"type": "integer"}, " 5 ", 5),
         ({"type": "number"}, "0.10", 0.1),
         ({"type": "number"}, "-1e3", -1000.0),
         ({"type": "boolean"}, "true", True),
@@ -170,6 +205,11 @@ _ANY_OF_LISTS = {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"ty
         (_ANY_OF_LISTS, ["1"], [1]),
         ({"oneOf": TAGGED}, '{"kind": "cat", "lives": "9"}', {"kind": "cat", "lives": 9}),
         ({"oneOf": TAGGED}, {"kind": "cat", "lives": None}, {"kind": "cat"}),
+        (
+            {"anyOf": [_closed(a={"type": ["null", "string"]}, b={"type": "integer"}), _closed(c={"type": "string"})]},
+            {"a": None, "b": None, "c": None},
+            {"a": None},  # a null that the form allows stays
+        ),
         ({"properties": {"a": {"type": "string"}}}, {"a": None, "b": None}, {"b": None}),
         ({"type": "array", "items": {"properties": {"a": {"enum": ["x"]}}}}, [{"a": None}], [{}]),
     ],
@@ -199,6 +239,16 @@ def test_a_slip_that_loses_nothing_is_mended(
         ({"type": "boolean"}, "yes"),
         ({"type": "number"}, "NaN"),
         ({"type": "number"}, "1e999"),
+        ({"type": "integer"}, "1e400"),
+        ({"type": "integer"}, "9" * 5_000),  # more digits than Python writes
+        ({"type": "integer"}, "True"),
+        ({"type": "integer"}, "null"),
+        ({"type": "array", "items": {"type": "integer"}}, 5),  # one item, or none and a mistake?
+        ({"type": "array", "items": {"type": "object"}}, {"a": 1}),
+        ({"enum": ["1", "2"]}, 1),
+        ({"enum": ["null", "x"]}, None),
+        ({"type": "object"}, '{"a": 1, "a": 2}'),  # one of the two would be lost
+        ({"type": "array"}, '[{"a": 1, "a": 1}]'),
         ({"type": "number"}, "0.12345678901234567890123"),  # more than a float can hold
         ({"type": "array"}, "a"),
         ({"type": "array"}, {}),
@@ -235,11 +285,14 @@ def test_tuples_and_enum_members_are_sent_as_the_json_they_stand_for() -> None:
     assert type(accepted["x"][1][0]) is str
 
 
+NOT_JSON = [{1, 2}, b"x", object(), 2**20_000, float("nan"), float("inf"), "\ud800", {1: 2}, {"\ud800": 1}]
+
+
 @ENGINES
-@pytest.mark.parametrize("value", [{1, 2}, b"x", object(), float("nan"), float("inf"), "\ud800", {1: 2}, {"\ud800": 1}])
-def test_what_is_not_json_is_refused_with_its_path(engine: Any, value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("index", range(len(NOT_JSON)))
+def test_what_is_not_json_is_refused_with_its_path(engine: Any, index: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(validator, "engine", engine)
-    assert _refusal({}, {"a": [{"b": value}]}).startswith("a[0].b: ")
+    assert _refusal({}, {"a": [{"b": NOT_JSON[index]}]}).startswith("a[0].b: ")
 
 
 @ENGINES

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import jsonschema
@@ -11,6 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.support.json_schemas import ARGUMENTS, NAMES, ROOTS, SCALARS, fitting
 from utcp_bridge.schema import (
     ArgumentsSchema,
     InvalidArguments,
@@ -23,113 +26,6 @@ from utcp_bridge.schema._pure import PureEngine
 from utcp_bridge.schema._rust import RustEngine
 
 JUDGE: Any = jsonschema.Draft202012Validator
-NAMES = st.sampled_from(["a", "b", "_id", "a.b", "self", "model_config", "json", "", "été", "x y", "0", "$ref"])
-SCALARS = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-3, 6),
-    st.sampled_from([0.5, 1.0, -2.0]),
-    st.sampled_from(["", "a", "b", "abc", "5", "true", "null", "[1]", '{"a": 1}', "1e3", "007", "été"]),
-)
-
-
-def _containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3)
-
-
-VALUES = st.recursive(SCALARS, _containers, max_leaves=8)
-ARGUMENTS = st.dictionaries(NAMES, VALUES, max_size=4)
-TYPES = st.sampled_from(["string", "integer", "number", "boolean", "object", "array", "null"])
-COUNTS = st.integers(0, 3)
-
-
-def _some(keywords: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[str, Any]]:
-    return st.lists(st.sampled_from(sorted(keywords)), unique=True, max_size=3).flatmap(
-        lambda chosen: st.fixed_dictionaries({keyword: keywords[keyword] for keyword in chosen})
-    )
-
-
-def _schemas(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    maps = st.dictionaries(NAMES, inner, max_size=3)
-    lists = st.lists(inner, min_size=1, max_size=3)
-    return _some(
-        {
-            "$ref": st.sampled_from(["#", "#/$defs/A", "#/$defs/B"]),
-            "additionalProperties": inner,
-            "allOf": lists,
-            "anyOf": lists,
-            "const": VALUES,
-            "contains": inner,
-            "dependentRequired": st.dictionaries(NAMES, st.lists(NAMES, unique=True, max_size=2), max_size=2),
-            "dependentSchemas": maps,
-            "else": inner,
-            "enum": st.lists(VALUES, max_size=3),
-            "exclusiveMinimum": st.integers(-3, 3),
-            "if": inner,
-            "items": inner,
-            "maxContains": COUNTS,
-            "maxItems": COUNTS,
-            "maxLength": COUNTS,
-            "maxProperties": COUNTS,
-            "maximum": st.integers(-3, 3),
-            "minContains": COUNTS,
-            "minItems": COUNTS,
-            "minLength": COUNTS,
-            "minProperties": COUNTS,
-            "minimum": st.integers(-3, 3),
-            "multipleOf": st.sampled_from([1, 2, 0.5]),
-            "not": inner,
-            "oneOf": lists,
-            "pattern": st.sampled_from(["^a", "b$", "^[0-9]+$", "^(?!a)"]),
-            "patternProperties": st.dictionaries(st.sampled_from(["^a", "d$"]), inner, max_size=2),
-            "prefixItems": lists,
-            "properties": maps,
-            "propertyNames": inner,
-            "required": st.lists(NAMES, unique=True, max_size=2),
-            "then": inner,
-            "type": TYPES | st.lists(TYPES, min_size=1, max_size=3, unique=True),
-            "unevaluatedItems": inner,
-            "unevaluatedProperties": inner,
-            "uniqueItems": st.booleans(),
-        }
-    )
-
-
-SCHEMAS = st.recursive(st.booleans() | _schemas(st.booleans()), _schemas, max_leaves=6)
-ROOTS = st.builds(
-    lambda root, properties, a, b: {**root, "properties": properties, "$defs": {"A": a, "B": b}},
-    _schemas(SCHEMAS),
-    st.dictionaries(NAMES, SCHEMAS, max_size=3),
-    SCHEMAS,
-    SCHEMAS,
-)
-
-
-@st.composite
-def _fitting(draw: st.DrawFn, depth: int = 0) -> tuple[Any, Any]:
-    """Draw a schema together with a value that fits it."""
-    value = draw(SCALARS if depth > 2 else VALUES)
-    if depth < 2 and draw(st.booleans()):
-        parts = {draw(NAMES): draw(_fitting(depth + 1)) for _ in range(draw(st.integers(0, 3)))}
-        schema: Any = {
-            "type": "object",
-            "properties": {name: part for name, (part, _) in parts.items()},
-            "required": sorted(name for name in parts if draw(st.booleans())),
-        }
-        if draw(st.booleans()):
-            schema["additionalProperties"] = False
-        return schema, {name: fitting for name, (_, fitting) in parts.items()}
-    kind = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
-    schema = {"type": kind.get(type(value), "null")}
-    if isinstance(value, str):
-        schema |= {"minLength": draw(st.integers(0, len(value))), "pattern": "^"}
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        schema |= {"minimum": value - draw(COUNTS), "maximum": value + draw(COUNTS)}
-    elif isinstance(value, list):
-        schema |= {"maxItems": len(value) + draw(COUNTS)}
-    other = draw(SCHEMAS.filter(lambda schema: "$ref" not in json.dumps(schema)))
-    wrappers = [schema, {"anyOf": [other, schema]}, {"enum": [value, 0]}, {"const": value}, {"allOf": [schema]}]
-    return draw(st.sampled_from(wrappers)), value
 
 
 def _judge(schema: dict[str, Any], arguments: dict[str, Any]) -> bool:
@@ -174,8 +70,63 @@ def test_repaired_arguments_are_valid_and_repairing_them_again_changes_nothing(
         assert read.problems or _judge(schema, repaired)
 
 
+_GONE = object()
+
+
+def _changes(before: Any, after: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any, Any]]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        assert after.keys() <= before.keys()
+        for name, value in before.items():
+            yield from _changes(value, after.get(name, _GONE), (*path, name))
+    elif isinstance(before, list) and isinstance(after, list):
+        assert len(before) == len(after)
+        for index, value in enumerate(before):
+            yield from _changes(value, after[index], (*path, index))
+    elif json.dumps(before) != (None if after is _GONE else json.dumps(after)):
+        yield path, before, after
+
+
+def _undone(value: Any, path: tuple[Any, ...], before: Any) -> Any:
+    if not path:
+        return before
+    undone: Any = dict(value) if isinstance(value, dict) else list(value)
+    undone[path[0]] = _undone(undone[path[0]], path[1:], before) if len(path) > 1 else before
+    return undone
+
+
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(ROOTS, ARGUMENTS)
+def test_a_repair_reads_text_or_leaves_out_a_null_and_only_where_it_must(
+    schema: dict[str, Any], arguments: dict[str, Any]
+) -> None:
+    read = ArgumentsSchema(schema)
+    try:
+        repaired = read.accept(arguments)
+    except InvalidArguments:
+        return
+    for path, before, after in _changes(arguments, repaired):
+        if after is _GONE:
+            assert before is None
+        else:
+            assert isinstance(before, str)
+            assert isinstance(after, dict | list) or json.loads(before.lower()) == after
+        with pytest.raises(InvalidArguments):
+            read.accept(_undone(repaired, path, before), repair=False)
+
+
+@given(st.integers(-(10**40), 10**40), st.sampled_from(["{}", "{}.0", " {}\n", "{}e3", "{}E0", "{}00e-2"]))
+def test_the_text_of_an_integer_becomes_that_integer_or_is_refused(number: int, form: str) -> None:
+    text = form.format(number)
+    try:
+        (sent,) = ArgumentsSchema({"properties": {"n": {"type": "integer"}}}).accept({"n": text}).values()
+    except InvalidArguments:
+        return
+    assert type(sent) is int
+    assert sent == Decimal(text.strip())
+
+
 @settings(max_examples=150)
-@given(st.dictionaries(NAMES, _fitting(), max_size=4), st.data())
+@given(st.dictionaries(NAMES, fitting(), max_size=4), st.data())
 def test_valid_arguments_go_through_the_model_unchanged_in_their_order(
     parts: dict[str, tuple[Any, Any]], data: st.DataObject
 ) -> None:

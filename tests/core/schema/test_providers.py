@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utcp_bridge.schema import arguments_schema, export_schema, provider_schema
+from utcp_bridge.schema import arguments_schema, export_schema, provider_schema, size_of
 from utcp_bridge.schema.provider import Provider
 
 CASES: list[dict[str, Any]] = json.loads((Path(__file__).parent / "realistic.json").read_text(encoding="utf-8"))
@@ -243,3 +243,25 @@ def test_keys_that_the_schema_does_not_declare_are_left_alone() -> None:
 def test_an_unknown_provider_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match=r"'grok'.*openai, openai-strict, anthropic, gemini"):
         provider_schema({}, "grok")  # type: ignore[arg-type]
+
+
+@PROVIDERS
+@pytest.mark.parametrize("levels", [10, 26, 40, 62])
+def test_a_deep_schema_is_exported(provider: Provider, levels: int) -> None:
+    schema: dict[str, Any] = {"type": "integer"}
+    for _ in range(levels):
+        schema = {"type": "object", "properties": {"a": schema}}
+    _check(provider_schema(schema, provider), provider)
+
+
+@TOOLS
+@PROVIDERS
+def test_an_export_keeps_to_a_budget_and_stays_what_the_provider_accepts(
+    case: dict[str, Any], provider: Provider
+) -> None:
+    whole = provider_schema(case["schema"], provider)
+    for limit in (300, 1_000):
+        export = export_schema(case["schema"], provider, max_bytes=limit)
+        _check(export.schema, provider)
+        assert export.schema["properties"].keys() == whole["properties"].keys()
+        assert size_of(export.schema) <= max(limit, 130 * len(whole["properties"]))

@@ -192,6 +192,9 @@ class LoopThread:
         try:
             while not self._stopping:
                 self._outlive(self.loop.run_forever)
+            if self._exiting:
+                # What complains from here on, complains to nobody: a program that ends is to end silently.
+                self.loop.set_exception_handler(lambda *_: None)
             refusing = self._end_tasks()
             if self._exiting:
                 self._rest()
@@ -205,7 +208,6 @@ class LoopThread:
     def _rest(self) -> None:
         # Transports, sessions and tasks that nobody closed would complain when they are destroyed after their loop
         # is closed, and nobody is left to act on it: so the loop stays as it is until the process ends.
-        self.loop.set_exception_handler(lambda *_: None)
         self._settle_calls()
         self._ended.set()
         threading.Event().wait()

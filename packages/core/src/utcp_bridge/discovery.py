@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
+from weakref import WeakKeyDictionary
 
 from utcp_bridge.config import ManualTemplate
 from utcp_bridge.errors import DiscoveryError
@@ -38,6 +39,7 @@ OnRunner: TypeAlias = Callable[[Callable[[], Coroutine[Any, Any, FetchedManual]]
 """Runs work on the loop that owns loop-bound state, and waits for it: `Lease.arun`."""
 
 _MOST_LINES = 20
+_told: WeakKeyDictionary[Client, str] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +186,17 @@ async def discover(
         raise_if_failed(report)
     tools = tuple(tool for _, loaded in kept for tool in loaded.tools)
     if not tools and (report.failed or any(manual.skipped for manual in report.manuals)):
-        logger.warning("No UTCP tool could be loaded:\n%s", report)
+        _warn_once(client, str(report))
+    else:
+        _told.pop(client, None)
     return Discovery(tools, report)
+
+
+def _warn_once(client: Client, report: str) -> None:
+    # Whoever refreshes every half minute would otherwise be told the same every half minute.
+    if _told.get(client) != report:
+        _told[client] = report
+        logger.warning("No UTCP tool could be loaded:\n%s", report)
 
 
 def raise_if_failed(report: DiscoveryReport) -> None:

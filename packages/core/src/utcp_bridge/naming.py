@@ -72,6 +72,8 @@ def _readable(utcp_name: str) -> str:
 
 
 def _without_accents(text: str) -> str:
+    if text.isascii():
+        return text
     return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
 
 

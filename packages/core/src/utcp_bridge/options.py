@@ -158,6 +158,14 @@ class Options:
         """The options of the HTTP protocol, by name."""
         return {key: getattr(self, key) for key in ("allow_http_hosts", "trust_env", "max_reply_bytes", "upload_dir")}
 
+    def dead_patterns(self, utcp_names: Iterable[str]) -> tuple[str, ...]:
+        """The patterns of `include` and `exclude` that fit none of these tools, in words; most likely misspelt."""
+        names = tuple(utcp_names)
+        patterns = [(key, pattern) for key in ("include", "exclude") for pattern in getattr(self, key)]
+        return tuple(
+            f"{key}: {pattern!r}" for key, pattern in patterns if not any(_names(pattern, name) for name in names)
+        )
+
     def selects(self, utcp_name: str, tags: Iterable[str], read_only: bool) -> bool:
         """Whether to offer this tool.
 
@@ -183,9 +191,10 @@ def split_options(config: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str,
 
     Returns:
         The options, unchecked, and one warning for each key that is neither an option nor known to be the
-        host's (`HOST_KEYS`, and keys that start with `x-`).
+        host's (`HOST_KEYS`, and keys that start with `x-`). Null counts as not given, where it is no value of the
+        option.
     """
-    known = {key: value for key, value in config.items() if key in _CHECKS}
+    known = {key: value for key, value in config.items() if key in _CHECKS and (value is not None or key in _NULLABLE)}
     unknown = [key for key in config if key not in _CHECKS and key not in HOST_KEYS and not str(key).startswith("x-")]
     return known, tuple(_unknown(key) for key in unknown)
 
@@ -310,6 +319,8 @@ def _refused(key: str, value: Any, accepted: str) -> ConfigError:
     written = repr(value)
     return ConfigError(f"{key}: expected {accepted}, got {written if len(written) <= 60 else written[:60] + '...'}.")
 
+
+_NULLABLE = frozenset({"max_chars", "provider", "max_schema_bytes", "upload_dir"})
 
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "timeout": _seconds,

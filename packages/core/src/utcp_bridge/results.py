@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from utcp_bridge.options import DEFAULT_MAX_CHARS
@@ -22,6 +23,7 @@ _ENVELOPE_KEYS = frozenset({"content", "isError", "is_error", "type", "meta", "_
 _BLOB_KEYS = frozenset({"type", "mimeType", "size", "blob", "filename"})
 _NON_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 # Content blocks of MCP, https://modelcontextprotocol.io/specification/2025-06-18/server/tools
 _BLOCK_TYPES = frozenset({"text", "image", "audio", "resource", "resource_link"})
 
@@ -55,7 +57,8 @@ def normalise(reply: object, *, max_chars: int | None = DEFAULT_MAX_CHARS) -> To
         The result. `is_error` is True only where the reply is an MCP-style result that says so.
     """
     result = _result(reply)
-    return ToolResult(cut(result.content or NO_CONTENT, max_chars), result.is_error, result.raw, result.data)
+    content = cut(result.content or NO_CONTENT, max_chars)
+    return result if content is result.content else ToolResult(content, result.is_error, result.raw, result.data)
 
 
 def _result(reply: object) -> ToolResult:
@@ -147,7 +150,7 @@ def _described(block: Mapping[str, Any]) -> str:
 
 
 def _json_text(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _encoder.encode(value)
 
 
 def _json_value(value: object) -> Any:
@@ -158,7 +161,7 @@ def _json_value(value: object) -> Any:
         return _encodable(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else _NON_FINITE.get(str(value), str(value))
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):  # the first is known at once, the second takes a while
         return {
             _encodable(key if isinstance(key, str) else _key_text(key)): _json_value(item)
             for key, item in value.items()
@@ -169,7 +172,9 @@ def _json_value(value: object) -> Any:
         return base64.b64encode(bytes(value)).decode("ascii")
     try:
         plain = to_jsonable_python(value, bytes_mode="base64")
-    except (PydanticSerializationError, ValueError):  # half a surrogate pair, or a structure that holds itself
+    except (PydanticSerializationError, ValueError):  # bytes that are no text, half a surrogate pair, a cycle
+        if isinstance(value, BaseModel):
+            return _json_value(value.model_dump())
         return f"[{type(value).__qualname__}]"
     return _json_value(plain)
 
@@ -180,7 +185,7 @@ def _key_text(key: object) -> str:
 
 def _encodable(text: str) -> str:
     # A lone surrogate, which JSON can spell as an escape, would break whoever encodes the text later.
-    return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
+    return text if text.isascii() else _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def cut(text: str, max_chars: int | None, *, what: str = "text") -> str:

@@ -19,6 +19,7 @@ import atexit
 import os
 import sys
 import threading
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from utcp_bridge._loop_thread import AT_EXIT, AT_RELEASE, GRACE, Call, LoopThread
@@ -27,12 +28,23 @@ from utcp_bridge.errors import RunnerError, RunnerStoppedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-__all__ = ["Lease", "acquire"]
+__all__ = ["Lease", "acquire", "standing_loop"]
 
 T = TypeVar("T")
 
 # A lock cannot be interrupted by Ctrl-C on Windows, only the time between two waits (seconds; -1 waits for ever).
 _WAIT = 0.1 if sys.platform == "win32" else -1
+
+
+_standing_loop: ContextVar[asyncio.AbstractEventLoop | None] = ContextVar("standing_loop", default=None)
+
+
+def standing_loop() -> asyncio.AbstractEventLoop | None:
+    """The loop that stands still until the work at hand ends, because its thread waits for it in `Lease.run`.
+
+    What is bound to that loop cannot be awaited in the work: it would wait for itself. None if there is no such loop.
+    """
+    return _standing_loop.get()
 
 
 def acquire() -> Lease:
@@ -85,7 +97,11 @@ class Lease:
         # Not threading.Event: that holds a lock of its own for moments in which a signal handler can run.
         ended = threading.Lock()
         ended.acquire()
-        call = Call(self, work, ended.release)
+        standing = _standing_loop.set(_running_loop())
+        try:
+            call = Call(self, work, ended.release)  # which takes the context along
+        finally:
+            _standing_loop.reset(standing)
         try:
             self._submit(call)
             while not ended.acquire(timeout=_WAIT):
@@ -109,11 +125,16 @@ class Lease:
             What the coroutine returns; what it raises is raised here.
 
         Raises:
-            RunnerError: The lease was released.
+            RunnerError: The lease was released, or the caller is not on a loop of asyncio.
             RunnerStoppedError: The lease was released during the call, or the interpreter is exiting.
             WorkCancelledError: The work cancelled itself.
         """
-        loop = asyncio.get_running_loop()
+        loop = _running_loop()
+        if loop is None:
+            raise RunnerError(
+                "No event loop of asyncio is running here. Await this from asyncio; from another framework, such as "
+                "Trio, make the blocking call (`call` for `acall`) in a worker thread."
+            )
         loop_thread = _process.loop_thread
         if loop_thread is not None and loop_thread.loop is loop:
             self._refuse_if_released()
@@ -211,6 +232,13 @@ class Lease:
     def _refuse_if_released(self) -> None:
         if self._released:
             raise RunnerError("This toolset is closed and cannot be used any more. Open a new one.")
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 class _Process:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
+from utcp_bridge.errors import ToolNotFoundError
 from utcp_bridge.options import Options
 from utcp_bridge.results import ToolResult
 from utcp_bridge.schema import ShownArguments, arguments_schema, model_of_shown
@@ -94,6 +95,10 @@ class BridgedTool:
         """
         return model_of_shown(self.name, self.arguments, repair=self._options.repair)
 
+    def __hash__(self) -> int:
+        # The generated one would hash the schema, a dict.
+        return hash(self.utcp_name)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """The tool itself: it cannot change, and the connection that it calls through is shared by copies."""
         return self
@@ -111,7 +116,7 @@ class BridgedTool:
         on_chunk: Callable[[Any], object] | None = None,
     ) -> ToolResult:
         """Call the tool from any thread, also inside a running loop; see `Toolset.call`."""
-        return self._toolset.call(self.utcp_name, arguments, timeout=timeout, on_chunk=on_chunk)
+        return self._toolset.call(self._name_now(), arguments, timeout=timeout, on_chunk=on_chunk)
 
     async def acall(
         self,
@@ -121,13 +126,23 @@ class BridgedTool:
         on_chunk: Callable[[Any], object] | None = None,
     ) -> ToolResult:
         """Call the tool from async code; see `Toolset.acall`."""
-        return await self._toolset.acall(self.utcp_name, arguments, timeout=timeout, on_chunk=on_chunk)
+        return await self._toolset.acall(self._name_now(), arguments, timeout=timeout, on_chunk=on_chunk)
 
     def stream(
         self, arguments: Mapping[str, Any] | str | None = None, *, timeout: float | None = None
     ) -> AsyncGenerator[Any, None]:
         """Call the tool from async code and yield its reply as it comes; see `Toolset.stream`."""
-        return self._toolset.stream(self.utcp_name, arguments, timeout=timeout)
+        return self._toolset.stream(self._name_now(), arguments, timeout=timeout)
+
+    def _name_now(self) -> str:
+        """What the toolset finds this tool by; if a refresh took it away, the name that models were shown."""
+        known = self._toolset.tools.get(self.name)
+        if known is not None:
+            return self.name if known.utcp_name == self.utcp_name else self.utcp_name
+        try:
+            return self._toolset.find(self.utcp_name).name
+        except ToolNotFoundError:
+            return self.name
 
 
 def bridged(tool: DiscoveredTool, name: str, *, options: Options, toolset: Toolset) -> BridgedTool:

@@ -208,6 +208,7 @@ class Toolset(Closing):
 
         Raises:
             RunnerError: The toolset is closed, or this is the runner's own thread; use `acall` there.
+            ConfigError: `timeout` is no number of seconds.
             ToolCallError: The call failed and `on_tool_error` is `"raise"`.
         """
         lease = self._leased(f"call {name!r}")
@@ -301,7 +302,7 @@ class Toolset(Closing):
         if timeout is None:
             limit = self._options.timeout_for(tool.utcp_name, tool.name)
         else:
-            limit = Limit(timeout, "timeout of this call")
+            limit = Limit(Options.parse({"timeout": timeout}).timeout, "timeout of this call")
         return PreparedCall(self._client, tool, accepted, limit)
 
     def _succeeded(self, tool: BridgedTool, reply: Any) -> ToolResult:

@@ -37,7 +37,7 @@ class UTCPToolBox(ToolBox):
             open `Toolset`, which stays the caller's. Beside it the options of `utcp_bridge.Toolset.open`. Without
             `utcp_config` there are no tools. Nothing here ever raises: what is wrong is logged.
         bus: The message bus to answer on.
-        toolbox_id: The name of this toolbox on the bus, for hosts with several of them.
+        toolbox_id: The name of this toolbox on the bus, for hosts with several of them; default None, `PLUGIN_ID`.
         **unknown: Tolerated with a warning, because hosts differ in how they make toolboxes.
 
     Attributes:
@@ -57,8 +57,9 @@ class UTCPToolBox(ToolBox):
     rediscovery_patience: ClassVar[float] = 2.0
 
     def __init__(
-        self, config: dict[str, Any] | None = None, bus: Any = None, toolbox_id: str = PLUGIN_ID, **unknown: Any
+        self, config: dict[str, Any] | None = None, bus: Any = None, toolbox_id: str | None = None, **unknown: Any
     ) -> None:
+        toolbox_id = toolbox_id or PLUGIN_ID
         self._lock = threading.Lock()
         self._loading: LoadingToolset | None = None
         self._snapshot: tuple[Mapping[str, BridgedTool] | None, dict[str, UTCPTool]] = (None, {})
@@ -70,8 +71,10 @@ class UTCPToolBox(ToolBox):
         super().__init__(toolbox_id=toolbox_id, config=config, bus=None)
         self._read_config(self.config)
         self._load()
-        if bus is not None:
+        if hasattr(bus, "on"):
             self.bind(bus)
+        elif bus is not None:
+            LOG.error(f"{toolbox_id}: it does not answer on the bus, because that is no bus: {type(bus).__name__}")
 
     # -- the toolset
 
@@ -113,6 +116,8 @@ class UTCPToolBox(ToolBox):
 
     def get_tool(self, name: str) -> UTCPTool | None:
         """The tool of this name or UTCP name; for an unknown one the manuals may be looked at again."""
+        if not isinstance(name, str):
+            return None  # type: ignore[unreachable] # a message on the bus may say anything
         tool = self._find(name)
         if tool is None:
             self._look_again(self.rediscovery_patience)
@@ -190,8 +195,12 @@ class UTCPToolBox(ToolBox):
         if not isinstance(config, Mapping):
             LOG.error(f"{self.toolbox_id}: no tools, because its configuration is no dict: {type(config).__name__}")
         elif not config.get("utcp_config"):
-            found = f"which has {', '.join(map(repr, config))}" if config else "which is empty"
-            LOG.warning(f"{self.toolbox_id}: no tools, because its configuration, {found}, has no 'utcp_config'")
+            if "utcp_config" in config:
+                why = "its 'utcp_config' is empty"
+            else:
+                found = f"which has {', '.join(map(repr, config))}" if config else "which is empty"
+                why = f"its configuration, {found}, has no 'utcp_config'"
+            LOG.warning(f"{self.toolbox_id}: no tools, because {why}")
         else:
             self._source = config["utcp_config"]
             self._options, warnings = split_options(config)

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from utcp_bridge.cli.terminal import Command
+
 # Each command imports what it needs when it runs, so that `--help` and `--version` do not wait for UTCP.
 
 # The command shows every failure itself; these would say it twice.
@@ -17,7 +19,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _SOURCE_HELP = "SOURCE is a UTCP configuration (a JSON or YAML file), a manual, or the URL of a manual."
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Command, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="utcp-bridge")
 def main() -> None:
     """Bring UTCP tools into agent frameworks: look at them, call them, check them."""
@@ -50,7 +52,7 @@ def _filter_options(command: _Command) -> _Command:
 @_filter_options
 @_source_options
 def list_tools(source: str, as_json: bool, discovery_timeout: float | None, **filters: Any) -> None:
-    """List the tools of a source."""
+    """List the tools of a source; exits with 1 when there are none because manuals failed."""
     from utcp_bridge.cli.commands import list_tools
 
     list_tools(source, as_json=as_json, discovery_timeout=discovery_timeout, **filters)
@@ -81,7 +83,7 @@ def call(
 ) -> None:
     """Call a tool; exits with 1 when the call fails.
 
-    ARGUMENTS are `name=value` pairs, or one JSON object.
+    ARGUMENTS are `name=value` pairs, or one JSON object. Write `--` before arguments that begin with a dash.
     """
     from utcp_bridge.cli.commands import call_tool
 

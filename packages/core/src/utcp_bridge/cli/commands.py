@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +11,8 @@ import click
 from rich.console import Console
 
 from utcp_bridge.cli import tables
-from utcp_bridge.errors import BridgeError
+from utcp_bridge.cli.terminal import json_text, print_content, table_console, visible
+from utcp_bridge.errors import BridgeError, ToolNotFoundError
 from utcp_bridge.tools import BridgedTool
 from utcp_bridge.toolset import Toolset
 
@@ -26,14 +26,23 @@ def list_tools(source: str, *, as_json: bool, **options: Any) -> None:
         _print_failures(toolset)
         if as_json:
             _print_json([_summary(tool) for tool in toolset.tools.values()])
+        elif toolset.tools:
+            table_console().print(tables.tools(toolset.tools.values()))
         else:
-            Console().print(tables.tools(toolset.tools.values()))
+            click.echo("There are no tools.", err=True)
+        nothing_came = not toolset.report.tool_count and bool(toolset.report.failed)
+    if nothing_came:
+        sys.exit(_FAILED)
 
 
 def show_tool(source: str, name: str, *, as_json: bool, **options: Any) -> None:
     """Print one tool as models see it."""
     with _opened(source, options) as toolset:
-        tool = toolset.find(name)
+        try:
+            tool = toolset.find(name)
+        except ToolNotFoundError:
+            _print_failures(toolset)
+            raise
         if as_json:
             _print_json(_description(tool))
         else:
@@ -50,12 +59,15 @@ def call_tool(
     **options: Any,
 ) -> None:
     """Call a tool and print its content; exit with 1 when the call fails."""
+    given = _arguments(arguments)
     with _opened(source, options) as toolset:
-        result = toolset.call(name, _arguments(arguments), timeout=timeout)
+        result = toolset.call(name, given, timeout=timeout)
+        if result.is_error and name not in {*toolset.tools, *(tool.utcp_name for tool in toolset.tools.values())}:
+            _print_failures(toolset)
     if as_json:
         _print_json({"content": result.content, "is_error": result.is_error, "data": result.data, "raw": result.raw})
     else:
-        click.echo(result.content, err=result.is_error)
+        print_content(result.content, error=result.is_error)
     if result.is_error:
         sys.exit(_FAILED)
 
@@ -66,15 +78,17 @@ def check_source(source: str, *, as_json: bool, **options: Any) -> None:
         report = toolset.report
     if as_json:
         _print_json(report.to_dict())
+    elif report.manuals:
+        table_console().print(tables.report(report))
     else:
-        Console().print(tables.report(report))
+        click.echo("No manuals are configured.", err=True)
     if report.failed:
         sys.exit(_FAILED)
 
 
 @contextmanager
 def _opened(source: str, options: Mapping[str, Any]) -> Iterator[Toolset]:
-    given = {key: value for key, value in options.items() if value not in (None, (), False)}
+    given = {key: value for key, value in options.items() if value is not None and value != () and value is not False}
     try:
         with Toolset.open(_source(source), **given) as toolset:
             yield toolset
@@ -83,7 +97,7 @@ def _opened(source: str, options: Mapping[str, Any]) -> Iterator[Toolset]:
 
 
 def _source(source: str) -> str | dict[str, Any]:
-    if source.startswith(("http://", "https://")):
+    if source.lower().startswith(("http://", "https://")):
         return {"manual_call_templates": [{"call_template_type": "http", "url": source, "http_method": "GET"}]}
     return source
 
@@ -93,18 +107,21 @@ def _arguments(arguments: Sequence[str]) -> str | dict[str, str]:
         return arguments[0]
     pairs = [argument.partition("=") for argument in arguments]
     wrong = [name for name, separator, _ in pairs if not separator]
-    if wrong:
-        _fail(f"Expected name=value, or one JSON object, got {wrong[0]!r}.")
-    return {name: value for name, _, value in pairs}
+    if wrong or any(not name for name, _, _ in pairs):
+        _fail(f"Expected name=value, or one JSON object, got {(wrong or ['=' + pairs[0][2]])[0]!r}.")
+    given = {name: value for name, _, value in pairs}
+    if len(given) < len(pairs):
+        _fail("An argument was given twice; write a list as JSON, such as name='[1, 2]'.")
+    return given
 
 
 def _print_failures(toolset: Toolset) -> None:
     for manual in toolset.report.failed:
-        click.echo(f"manual {manual.name!r} failed: {manual.error}", err=True)
+        click.echo(visible(f"manual {manual.name!r} failed: {manual.error}"), err=True)
 
 
 def _print_json(value: Any) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    click.echo(json_text(value, indent=2), color=True)
 
 
 def _summary(tool: BridgedTool) -> dict[str, Any]:
@@ -124,5 +141,5 @@ def _description(tool: BridgedTool) -> dict[str, Any]:
 
 
 def _fail(message: str) -> NoReturn:
-    click.echo(f"Error: {message}", err=True)
+    click.echo(f"Error: {visible(message)}", err=True)
     sys.exit(_USAGE)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import json
 import re
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from utcp_bridge.cli import tables
+from utcp_bridge.cli.terminal import json_text
 from utcp_bridge.demo import Step
 from utcp_bridge.demo.story import SCRIPT, FrameworkRun, Loaded, tell
 
@@ -45,7 +46,8 @@ def run(*, as_json: bool = False, picture: str | None = None) -> None:
         picture: Where to write the terminal as SVG; default None, print it.
     """
     console = Console(file=io.StringIO(), record=True, width=_PICTURE_WIDTH) if picture else Console(soft_wrap=True)
-    finished = [_finished(event, as_json, console) for event in tell()]
+    with closing(tell()) as events:
+        finished = [_finished(event, as_json, console) for event in events]
     if not as_json:
         console.print()
         console.print(_NEXT, highlight=False, markup=False)
@@ -63,7 +65,7 @@ def _svg(console: Console) -> str:
 
 def _finished(event: Loaded | FrameworkRun, as_json: bool, console: Console) -> bool:
     if as_json:
-        click.echo(json.dumps(_jsonable(event), ensure_ascii=False))
+        click.echo(json_text(_jsonable(event)))
     elif isinstance(event, Loaded):
         _print_loaded(event, console)
     else:

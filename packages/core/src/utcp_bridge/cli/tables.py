@@ -11,26 +11,29 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from utcp_bridge.cli.terminal import visible
 from utcp_bridge.discovery import DiscoveryReport, ManualReport
 from utcp_bridge.tools import BridgedTool
 
 
 def tools(listed: Iterable[BridgedTool]) -> RenderableType:
     """One row a tool."""
-    table = Table("tool", "what it does", "arguments", title_justify="left")
+    table = _table("tool", "what it does", "arguments")
     for tool in listed:
-        table.add_row(Text(tool.name), Text(_first_line(tool.description)), Text(_argument_names(tool.input_schema)))
+        table.add_row(_text(tool.name), _text(_first_line(tool.description)), _text(_argument_names(tool.input_schema)))
     return table
 
 
 def tool(shown: BridgedTool) -> RenderableType:
     """One tool as models see it."""
     facts = Table.grid(padding=(0, 2))
-    facts.add_row("name", Text(shown.name, style="bold"))
-    facts.add_row("UTCP name", Text(shown.utcp_name))
-    facts.add_row("description", Text(shown.description))
+    facts.add_column()
+    facts.add_column(overflow="fold")
+    facts.add_row("name", _text(shown.name, style="bold"))
+    facts.add_row("UTCP name", _text(shown.utcp_name))
+    facts.add_row("description", _text(shown.description))
     if shown.tags:
-        facts.add_row("tags", Text(", ".join(shown.tags)))
+        facts.add_row("tags", _text(", ".join(shown.tags)))
     if shown.read_only or shown.destructive:
         facts.add_row("effect", "reads only" if shown.read_only else "deletes something")
     return Group(facts, Text("arguments"), _json(shown.input_schema))
@@ -38,21 +41,32 @@ def tool(shown: BridgedTool) -> RenderableType:
 
 def report(of: DiscoveryReport) -> RenderableType:
     """One row a manual, and one a tool that was left out."""
-    table = Table("manual", "tools", "outcome")
+    table = _table("manual", "tools", "outcome")
     for manual in of.manuals:
-        table.add_row(Text(manual.name), str(manual.tool_count), _outcome(manual))
+        table.add_row(_text(manual.name), str(manual.tool_count), _outcome(manual))
         for skipped in manual.skipped:
-            table.add_row("", "", Text(f"{skipped.name}: {skipped.reason}", style="yellow"))
+            table.add_row("", "", _text(f"{skipped.name}: {skipped.reason}", style="yellow"))
         for variable in manual.missing_variables:
             needed = f"{len(variable.tools)} tool{'' if len(variable.tools) == 1 else 's'}"
             table.add_row(
-                "", "", Text(f"the variable {variable.key!r} is not defined; {needed} need it", style="yellow")
+                "", "", _text(f"the variable {variable.key!r} is not defined; {needed} need it", style="yellow")
             )
     return table
 
 
+def _table(*columns: str) -> Table:
+    table = Table()
+    for column in columns:
+        table.add_column(column, overflow="fold")  # a name or a path that is shortened cannot be copied
+    return table
+
+
+def _text(text: str, style: str = "") -> Text:
+    return Text(visible(text), style=style)
+
+
 def _outcome(manual: ManualReport) -> Text:
-    return Text("ok", style="green") if manual.ok else Text(f"failed: {manual.error}", style="red")
+    return Text("ok", style="green") if manual.ok else _text(f"failed: {manual.error}", style="red")
 
 
 def _argument_names(schema: Mapping[str, Any]) -> str:

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from utcp_bridge.config._client_settings import CLIENT_KEYS, client_settings
-from utcp_bridge.config._documents import YAML_SUFFIXES, plain_copy, read_document, shape_of
+from utcp_bridge.config._documents import YAML_SUFFIXES, from_home, plain_copy, read_document, shape_of
 from utcp_bridge.config._entries import Entry, assign_names, entries_of, translate
+from utcp_bridge.config._hosts import hosted_configuration
 from utcp_bridge.config._notice import translation_notice
 from utcp_bridge.config.legacy import FILE_MANUAL_PROTOCOLS, looks_like_template, translated_variable_loader
 from utcp_bridge.errors import ConfigError
@@ -30,6 +31,10 @@ _TEMPLATES = "manual_call_templates"
 _LEGACY_LISTS = ("tool_providers", "providers")
 _PROVIDERS_FILE = "providers_file_path"
 _LOADERS = "load_variables_from"
+_MCP_EXAMPLE = (
+    '{"manual_call_templates": [{"name": "...", "call_template_type": "mcp", "config": {"mcpServers": {...}}}]}. '
+    "It needs the plugin 'utcp-mcp'."
+)
 _UTCP_KEYS = (_TEMPLATES, *CLIENT_KEYS)
 _KNOWN_KEYS = (*_UTCP_KEYS, *_LEGACY_LISTS, _PROVIDERS_FILE)
 
@@ -73,7 +78,8 @@ def load_config(source: Source) -> BridgeConfig:
     A source is UTCP's client configuration: a mapping, or the path of a JSON or YAML file. Also accepted,
     and translated with one warning that shows the new form: `tool_providers`, `providers` and
     `providers_file_path` of UTCP 0.x, entries in an older spelling, a bare list of entries, and a single
-    entry. A manual or an OpenAPI document stands for itself: it becomes one manual.
+    entry. A manual or an OpenAPI document stands for itself: it becomes one manual. Of the configuration of a host,
+    such as an OVOS persona, the one `utcp_config` in it counts.
 
     Relative paths are UTCP's own (1.2.0): looked up from the current directory. What is not there, and
     came from a file, is looked up beside that file.
@@ -87,9 +93,16 @@ def load_config(source: Source) -> BridgeConfig:
     Raises:
         ConfigError: The file cannot be read, or the configuration as a whole has another shape.
     """
-    if isinstance(source, Mapping | list):
+    try:
+        return _read(source)
+    except RecursionError as error:
+        raise ConfigError("The configuration holds itself, or is nested too deeply.") from error
+
+
+def _read(source: Source) -> BridgeConfig:
+    if isinstance(source, Mapping | list | tuple):
         return _Reader(None).read(source)
-    if not isinstance(source, str | os.PathLike):
+    if not isinstance(source, str | bytes | os.PathLike):
         raise ConfigError(
             f"Expected the path of a configuration, or the configuration as a mapping; got {shape_of(source)}."
         )
@@ -108,7 +121,7 @@ class _Reader:
     def read(self, document: Any) -> BridgeConfig:
         """Read a document of any of the accepted forms."""
         document = {} if document is None else document
-        if isinstance(document, list):
+        if isinstance(document, list | tuple):
             return self._config(entries_of("a bare list", document, older=True), {})
         if not isinstance(document, Mapping):
             raise ConfigError(f"{self._subject} is {shape_of(document)}; expected an object with {_TEMPLATES!r}.")
@@ -116,9 +129,16 @@ class _Reader:
             if _is_manual(document):
                 return self._config([Entry("the manual", self._manual_template(document))], {})
             if looks_like_template(document):
-                return self._config([Entry("a single entry", document, older=True)], {})
+                return self._config(entries_of("a single entry", document, older=True), {})
+            if (hosted := hosted_configuration(document, self._subject)) is not None:
+                return self._hosted(hosted)
         self._refuse_unknown_keys(document)
         return self._config(list(self._entries(document)), client_settings(document))
+
+    def _hosted(self, source: Any) -> BridgeConfig:
+        if isinstance(source, str | os.PathLike):
+            return load_config(self._found(os.fsdecode(source)))
+        return self.read(source)
 
     def _entries(self, document: Mapping[str, Any]) -> Iterator[Entry]:
         yield from entries_of(_TEMPLATES, document.get(_TEMPLATES), older=False)
@@ -130,7 +150,7 @@ class _Reader:
     def _entries_of_file(self, value: Any) -> list[Entry]:
         if not isinstance(value, str | os.PathLike):
             raise ConfigError(f"{_PROVIDERS_FILE}: expected the path of a file, got {shape_of(value)}.")
-        path = Path(self._found(os.fspath(value))).expanduser()
+        path = Path(from_home(self._found(os.fspath(value))))
         document = read_document(path, what=f"the providers of {_PROVIDERS_FILE!r}")
         if isinstance(document, Mapping) and not looks_like_template(document):
             key = next((key for key in (*_LEGACY_LISTS, _TEMPLATES) if key in document), None)
@@ -153,10 +173,13 @@ class _Reader:
         for entry in entries:
             if entry.template.get("call_template_type") == "file" and isinstance(entry.template.get("file_path"), str):
                 entry.template["file_path"] = self._found(entry.template["file_path"])
+            # A shell would do this; utcp-cli 1.1.5 hands it over as it is.
+            if entry.template.get("call_template_type") == "cli" and isinstance(entry.template.get("working_dir"), str):
+                entry.template["working_dir"] = from_home(entry.template["working_dir"])
         for loader in loaders:
             # utcp 1.2.0 reads it from the current directory, whatever the client's root_dir is.
             if isinstance(loader, dict) and isinstance(loader.get("env_file_path"), str):
-                loader["env_file_path"] = self._found(loader["env_file_path"])
+                loader["env_file_path"] = self._found(from_home(loader["env_file_path"]))
         manuals = tuple(ManualTemplate(entry.name, entry.template, entry.problem) for entry in entries)
         return BridgeConfig(manuals, {**client, _LOADERS: loaders} if loaders else client, self._folder)
 
@@ -173,7 +196,7 @@ class _Reader:
 
     def _found(self, path: str) -> str:
         """Pin a relative path of a file's configuration: the current directory first, then beside that file."""
-        if self._folder is None or "$" in path or Path(path).expanduser().is_absolute():
+        if self._folder is None or "$" in path or Path(from_home(path)).is_absolute():
             return path
         here = Path.cwd() / path
         return str(here if here.exists() else self._folder / path)
@@ -192,11 +215,11 @@ class _Reader:
         for key in document:
             if key in _KNOWN_KEYS or key == "$schema" or str(key).startswith("x-"):
                 continue
+            if key == "mcpServers":
+                raise ConfigError(f"{self._subject} is one of MCP servers, which are one manual here: {_MCP_EXAMPLE}")
             nearest = difflib.get_close_matches(str(key), _KNOWN_KEYS, n=1)
             if nearest:
                 advice = f"Did you mean {nearest[0]!r}?"
-            elif "utcp_config" in document:
-                advice = "It looks like the configuration of a host; hand in the value of its 'utcp_config'."
             else:
                 advice = (
                     f"It may have {', '.join(_UTCP_KEYS)}, and keys that start with 'x-'; "
@@ -205,18 +228,20 @@ class _Reader:
             raise ConfigError(f"{self._subject} has an unknown key {key!r}. {advice}")
 
 
-def _config_path(source: str | os.PathLike[str]) -> Path:
-    text = os.fspath(source)
+def _config_path(source: str | bytes | os.PathLike[str]) -> Path:
+    text = os.fsdecode(source)
+    if not text.strip():
+        raise ConfigError("Expected the path of a configuration, got an empty text.")
+    if text.lstrip().startswith(("{", "[")):
+        raise ConfigError(
+            "The source looks like JSON text; hand in what `json.loads` makes of it, or the path of a file."
+        )
     if "://" in text:
         raise ConfigError(
             "A URL is not a source; write "
             '{"manual_call_templates": [{"name": "...", "call_template_type": "http", "url": "..."}]} instead.'
         )
-    if text.lstrip().startswith(("{", "[")):
-        raise ConfigError(
-            "The source looks like JSON text; hand in what `json.loads` makes of it, or the path of a file."
-        )
-    return Path(text).expanduser()
+    return Path(from_home(text))
 
 
 def _is_manual(document: Mapping[str, Any]) -> bool:

@@ -90,6 +90,11 @@ def _yaml_place(error: Exception) -> str:
     return ""
 
 
+def from_home(path: str) -> str:
+    """The path with the home folder in place of `~`; unlike `Path.expanduser`, it leaves unknown users alone."""
+    return os.path.expanduser(path)  # noqa: PTH111
+
+
 def plain_copy(value: Any) -> Any:
     """A deep copy in JSON's types; paths become text, and UTCP's own models (call templates, auth) objects."""
     if isinstance(value, BaseModel):
@@ -107,5 +112,14 @@ def shape_of(value: Any) -> str:
         return "an object"
     if isinstance(value, list | tuple):
         return "a list"
-    words: dict[type, str] = {bool: "true or false", str: "text", int: "a number", float: "a number"}
-    return "null" if value is None else words.get(type(value), f"a {type(value).__name__}")
+    if isinstance(value, type):
+        return f"the class {value.__name__}, not an instance of it"
+    words: dict[type, str] = {
+        bool: "true or false",
+        str: "text",
+        int: "a number",
+        float: "a number",
+        type(None): "null",
+        bytes: "bytes",
+    }
+    return words.get(type(value), f"an instance of {type(value).__name__}")

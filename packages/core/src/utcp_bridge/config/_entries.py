@@ -13,6 +13,8 @@ from utcp_bridge.errors import ConfigError
 
 EXAMPLE = '{"name": "weather", "call_template_type": "http", "url": "https://example.com/utcp"}'
 
+AUTH_EXAMPLE = '{"auth_type": "api_key", "api_key": "${API_KEY}", "var_name": "X-Api-Key"}'
+
 
 @dataclass(slots=True)
 class Entry:
@@ -44,14 +46,16 @@ def entries_of(key: str, value: Any, *, older: bool) -> list[Entry]:
     if value is None:
         return []
     if isinstance(value, Mapping) and looks_like_template(value):
-        return [Entry(key, plain_copy(value), older)]
+        return [_entry(key, value, older)]
     if not isinstance(value, list | tuple):
         raise ConfigError(f"{key}: expected a list of objects such as {EXAMPLE}, got {shape_of(value)}.")
-    return [Entry(f"{key}[{index}]", plain_copy(item), older) for index, item in enumerate(value)]
+    return [_entry(f"{key}[{index}]", item, older) for index, item in enumerate(value)]
 
 
 def translate(entry: Entry) -> None:
     """Put an entry into the form of UTCP 1.1, or note its problem."""
+    if entry.problem is not None:
+        return
     if not isinstance(entry.value, dict):
         entry.problem = f"expected an object such as {EXAMPLE}, got {shape_of(entry.value)}"
         return
@@ -65,9 +69,30 @@ def translate(entry: Entry) -> None:
     elif not isinstance(kind, str):
         entry.problem = f"call_template_type: expected text such as 'http', got {shape_of(kind)}"
     elif name is not None and not isinstance(name, str):
-        entry.problem = f"name: expected text such as 'weather', got {shape_of(name)}"
+        hint = "; write it in quotes" if isinstance(name, int | float) else ""
+        entry.problem = f"name: expected text such as 'weather', got {shape_of(name)}{hint}"
     elif isinstance(name, str) and not name.strip():
         entry.problem = "name: it is empty; give the manual a name such as 'weather', or leave the name out"
+    else:
+        entry.problem = _problem_of_auth(entry.template)
+
+
+def _problem_of_auth(template: Mapping[str, Any]) -> str | None:
+    # utcp-http 1.1.15 says of these no more than `TypeError` and `KeyError`.
+    for key in ("auth", "auth_tools"):
+        auth = template.get(key)
+        if auth is None or (isinstance(auth, Mapping) and auth.get("auth_type") is not None):
+            continue
+        found = "an object without auth_type" if isinstance(auth, Mapping) else shape_of(auth)
+        return f"{key}: expected an object such as {AUTH_EXAMPLE}, got {found}"
+    return None
+
+
+def _entry(place: str, value: Any, older: bool) -> Entry:
+    try:
+        return Entry(place, plain_copy(value), older)
+    except RecursionError:  # YAML's anchors can say both
+        return Entry(place, None, older, problem="it holds itself, or is nested too deeply")
 
 
 def assign_names(entries: Sequence[Entry]) -> None:

@@ -51,6 +51,8 @@ KNOWN_TYPES = frozenset(
 _RENAMED_TYPES = {"http_stream": "streamable_http", "streamablehttp": "streamable_http", "gql": "graphql"}
 
 _HTTP_TYPES = frozenset({"http", "sse", "streamable_http", "graphql"})
+_HTTP_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+_TO_TRANSLATE = frozenset({"method", "body", "query_params", "auth", "auth_tools"})
 _VARIABLE = r"\$\{[a-zA-Z0-9_]+\}|\$[a-zA-Z0-9_]+"  # utcp 1.2.0, DefaultVariableSubstitutor.substitute
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 
@@ -91,6 +93,8 @@ def manual_call_template_from_provider(provider: Mapping[str, Any]) -> dict[str,
 
 def translated_template(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Translate type and field names; the common part of the two functions above."""
+    if _is_current(entry):
+        return dict(entry)
     type_key, kind = _spelled_type(entry)
     fields = {key: value for key, value in entry.items() if key != type_key}
     if type_key != "call_template_type":
@@ -109,6 +113,15 @@ def translated_template(entry: Mapping[str, Any]) -> dict[str, Any]:
     if type_key is not None:
         head["call_template_type"] = kind
     return {**head, **fields}
+
+
+def _is_current(entry: Mapping[str, Any]) -> bool:
+    """Whether nothing of this has to be translated; only looks for what most of the tools in a large manual are."""
+    return (
+        entry.get("call_template_type") == "http"
+        and entry.get("http_method", "GET") in _HTTP_METHODS
+        and _TO_TRANSLATE.isdisjoint(entry)
+    )
 
 
 def translated_variable_loader(loader: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -43,7 +43,7 @@ class FrameworkRun:
     problem: str | None = None
 
 
-def tell(script: Script = SCRIPT) -> Iterator[Loaded | FrameworkRun]:
+def tell(script: Script = SCRIPT) -> Generator[Loaded | FrameworkRun]:
     """Start the tools, load them, and let an agent of every installed framework answer the same question."""
     with tool_server() as server:
         config: dict[str, Any] = {"manual_call_templates": [server.call_template("home"), call_template("shell")]}

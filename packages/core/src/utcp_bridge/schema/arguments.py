@@ -13,9 +13,10 @@ from weakref import WeakValueDictionary
 
 from utcp_bridge.schema.bundle import SchemaProblem, bundle
 from utcp_bridge.schema.dialect import LATEST_URI
+from utcp_bridge.schema.faults import InvalidArguments
 from utcp_bridge.schema.given import given_arguments
 from utcp_bridge.schema.plain import is_bounded
-from utcp_bridge.schema.refusal import InvalidArguments, faults_of
+from utcp_bridge.schema.refusal import faults_of
 from utcp_bridge.schema.repair import repaired
 from utcp_bridge.schema.root import shape
 from utcp_bridge.schema.validator import CannotCompileError, Validator, compile_validator

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from utcp_bridge.schema.bundled import definition_name, pointed, references, subschemas, walk, with_subschemas
@@ -16,7 +17,6 @@ _ILLUSTRATION = frozenset({"example", "examples", "externalDocs", "xml", "$comme
 _KEPT_WHEN_CUT = ("type", "description", "enum", "const", "format")
 _MAX_CUT_DEPTH = 8
 _MAX_CUT_ENUM = 10
-_MAX_VALUES = 30
 _TOLD_VALUES = 10
 _MAX_DEFAULT = 200
 
@@ -59,15 +59,15 @@ def trimmed(schema: dict[str, Any], max_bytes: int | None = DEFAULT_MAX_BYTES) -
         return TrimmedSchema(plainer, tuple(told))
 
     depth, cut = _deepest(plainer, max_bytes)
-    steps = next((count for count in range(len(_STEPS)) if size_of(_stepped(cut, count)) <= max_bytes), len(_STEPS))
-    result = _stepped(cut, steps)
-    told += [what for _, what in _STEPS[:steps]]
-    if depth is not None:
-        told.append(f"everything below level {depth}")
-    for step, what in _LAST_STEPS:
-        if size_of(result) > max_bytes and (smaller := step(result)) != result:
+    result = cut
+    for step, what in (*_STEPS, *_LAST_STEPS):
+        if size_of(result) <= max_bytes:
+            break
+        if (smaller := step(result)) != result:
             result = smaller
             told.append(what)
+    if depth is not None:
+        told.append(f"everything below level {depth}")
     return TrimmedSchema(result, tuple(told))
 
 
@@ -76,7 +76,7 @@ def _deepest(schema: dict[str, Any], max_bytes: int) -> tuple[int | None, dict[s
     best: tuple[int | None, dict[str, Any]] = (1, _cutting(1)(schema))
     for depth in [*range(2, _MAX_CUT_DEPTH + 1), None]:
         cut = schema if depth is None else _cutting(depth)(schema)
-        if size_of(cut) - _trimmable(cut) > max_bytes or size_of(_stepped(cut, len(_STEPS))) > max_bytes:
+        if size_of(cut) - _trimmable(cut) > max_bytes or size_of(_stepped(cut)) > max_bytes:
             break
         best = depth, cut
     return best
@@ -89,8 +89,8 @@ def _trimmable(schema: dict[str, Any]) -> int:
     return sum(size_of([part.get("description"), part.get("enum"), part.get("default")]) for part in parts)
 
 
-def _stepped(schema: dict[str, Any], count: int) -> dict[str, Any]:
-    for step, _ in _STEPS[:count]:
+def _stepped(schema: dict[str, Any]) -> dict[str, Any]:
+    for step, _ in _STEPS:
         schema = step(schema)
     return schema
 
@@ -127,7 +127,7 @@ def _put_right(root: dict[str, Any], definitions: dict[str, Any], opened: dict[i
     whole = {**root, "$defs": definitions}
     is_whole = False
     while not is_whole:
-        soften((root, *definitions.values()), opened, lambda reference: pointed(whole, reference))
+        soften((root, *definitions.values()), opened, partial(pointed, whole))
         whole = {**root, "$defs": definitions}
         is_whole = True
         for part in [part for top in (root, *definitions.values()) for part in walk(top)]:
@@ -161,9 +161,9 @@ def _shortening(first: int, length: int) -> tuple[_Step, str]:
     return _by_level(first, shorten), f"descriptions over {length} characters from level {first} down"
 
 
-def _thinning(first: int) -> tuple[_Step, str]:
+def _thinning(first: int, most: int) -> tuple[_Step, str]:
     def thin(schema: dict[str, Any], _level: int, opened: dict[int, Any]) -> dict[str, Any]:
-        if len(values := schema.get("enum", ())) > _MAX_VALUES:
+        if len(values := schema.get("enum", ())) > most:
             some = ", ".join(json.dumps(value, ensure_ascii=False) for value in values[:_TOLD_VALUES])
             note = f"One of {len(values)} values, such as {some[:_MAX_DEFAULT]}."
             schema["description"] = f"{schema['description']} {note}" if schema.get("description") else note
@@ -173,7 +173,7 @@ def _thinning(first: int) -> tuple[_Step, str]:
             del schema["default"]
         return schema
 
-    return _by_level(first, thin), f"lists of more than {_MAX_VALUES} values from level {first} down"
+    return _by_level(first, thin), f"lists of more than {most} values from level {first} down"
 
 
 def _cutting(level: int) -> _Step:
@@ -238,8 +238,9 @@ _STEPS = (
     _shortening(3, 200),
     _shortening(2, 200),
     _shortening(3, 60),
-    _thinning(2),
+    _thinning(2, 30),
     _shortening(1, 300),
     _shortening(1, 100),
+    _thinning(1, 200),
 )
-_LAST_STEPS = (_thinning(1), _shortening(0, 60))
+_LAST_STEPS = (_thinning(1, 30), _shortening(0, 60))

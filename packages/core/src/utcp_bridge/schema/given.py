@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
+from utcp_bridge.schema.faults import ArgumentFault, InvalidArguments, value_fault
 from utcp_bridge.schema.plain import NotJsonError, check_arguments, plain, unique
-from utcp_bridge.schema.refusal import ArgumentFault, InvalidArguments, value_fault
 
 
 def given_arguments(arguments: Mapping[str, Any] | str | None) -> dict[str, Any]:

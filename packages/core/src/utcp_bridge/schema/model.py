@@ -17,8 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from utcp_bridge.schema.arguments import ArgumentsSchema, arguments_schema
+from utcp_bridge.schema.faults import InvalidArguments
 from utcp_bridge.schema.inline import inlined
-from utcp_bridge.schema.refusal import InvalidArguments
 from utcp_bridge.schema.showing import ShownArguments
 
 

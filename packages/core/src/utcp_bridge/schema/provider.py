@@ -15,10 +15,10 @@ from utcp_bridge.schema.arguments import arguments_schema
 from utcp_bridge.schema.budget import TrimmedSchema, size_of, trimmed
 from utcp_bridge.schema.bundled import walk, with_subschemas
 from utcp_bridge.schema.choices import without_root_choices
+from utcp_bridge.schema.faults import ArgumentFault, InvalidArguments
 from utcp_bridge.schema.inline import inlined
 from utcp_bridge.schema.outline import in_place, parts, spoken_names
 from utcp_bridge.schema.reduce import GEMINI, OPENAI_STRICT, Profile, reduced
-from utcp_bridge.schema.refusal import ArgumentFault, InvalidArguments
 
 Provider = Literal["openai", "openai-strict", "anthropic", "gemini"]
 

@@ -4,63 +4,16 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from utcp_bridge.schema.faults import ArgumentFault, path_text
 from utcp_bridge.schema.outline import declared_names, expectation, is_declared, is_secret, property_schema
 from utcp_bridge.schema.validator import Violation
 
 _MAX_SHOWN_VALUE = 80
 _MAX_SHOWN_NAMES = 40
-_MAX_SHOWN_FAULTS = 25
-
-
-@dataclass(frozen=True, slots=True)
-class ArgumentFault:
-    """One thing that is wrong with the arguments.
-
-    Attributes:
-        path: Which argument, such as `filter.names[2]`; empty for the arguments as a whole.
-        message: What is wrong with it and what was expected.
-        location: The path step by step.
-    """
-
-    path: str
-    message: str
-    location: tuple[str | int, ...] = ()
-
-    @classmethod
-    def at(cls, location: Sequence[str | int], message: str) -> ArgumentFault:
-        """Make a fault of the value at a location."""
-        return cls(path_text(location), message, tuple(location))
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.message}" if self.location else f"the arguments: {self.message}"
-
-
-class InvalidArguments(ValueError):  # noqa: N818 - it is about the model's arguments, not an error of the program
-    """The arguments do not fit the tool's schema.
-
-    Attributes:
-        faults: Everything that is wrong with them.
-    """
-
-    def __init__(self, faults: Iterable[ArgumentFault]) -> None:
-        self.faults = tuple(faults)
-        super().__init__(self.faults)
-
-    def __str__(self) -> str:
-        lines = [str(fault) for fault in self.faults[:_MAX_SHOWN_FAULTS]]
-        if more := len(self.faults) - len(lines):
-            lines.append(f"and {more} more")
-        return "; ".join(lines)
-
-
-def value_fault(message: str) -> ArgumentFault:
-    """Make a fault of the arguments as a whole."""
-    return ArgumentFault("", message)
 
 
 def faults_of(
@@ -80,19 +33,6 @@ def faults_of(
     teller = _Teller(arguments, schema, shown_names)
     faults = [fault for violation in violations for fault in teller.tell(violation)]
     return list(dict.fromkeys(faults))
-
-
-def path_text(location: Sequence[str | int]) -> str:
-    """Write a location as models do: `filter.names[2]`, `["odd name"]`."""
-    text = ""
-    for step in location:
-        if isinstance(step, int):
-            text += f"[{step}]"
-        elif step.replace("-", "_").replace("$", "_").isidentifier():
-            text += f".{step}" if text else step
-        else:
-            text += f"[{json.dumps(step, ensure_ascii=False)}]"
-    return text
 
 
 class _Teller:
@@ -137,8 +77,13 @@ class _Teller:
         limit = violation.schema.get(keyword) if isinstance(violation.schema, dict) else None
         came = f"got {self._shown(instance, violation.path)}"
         match keyword:
-            case "type" | "enum" | "const":
-                return f"must be {expectation({keyword: limit}, self._schema)}; {came}"
+            case "type":
+                wanted = {
+                    key: violation.schema[key] for key in ("type", "format", "pattern") if key in violation.schema
+                }
+                return f"must be {expectation(wanted, self._schema)}; {came}"
+            case "enum" | "const":
+                return f"must be {expectation({keyword: limit}, self._schema)}; {came}{self._closest(violation)}"
             case "minimum":
                 return f"must be at least {limit}; {came}"
             case "maximum":
@@ -161,12 +106,12 @@ class _Teller:
             case "format":
                 return f"must be a valid {limit}; {came}"
             case "uniqueItems":
-                return "must not hold the same item twice"
+                return f"must not hold the same item twice; {came}"
             case "contains" | "minContains" | "maxContains":
                 wanted = expectation(violation.schema.get("contains"), self._schema)
                 least, most = violation.schema.get("minContains", 1), violation.schema.get("maxContains")
                 upper = "" if most is None else f" and at most {most}"
-                return f"must have at least {least}{upper} of its items be {wanted}"
+                return f"must have at least {least}{upper} of its items be {wanted or 'of another form'}; {came}"
             case "propertyNames":
                 wanted = expectation(limit, self._schema)
                 name = json.dumps(violation.names[0], ensure_ascii=False)
@@ -189,7 +134,15 @@ class _Teller:
                 else "is not allowed"
             )
         unwanted = expectation(limit, self._schema) if not isinstance(limit, dict) or "properties" not in limit else ""
-        return f"must not be {unwanted}; {came}" if unwanted else f"has a form that is not allowed; {came}"
+        return f"must not be {unwanted or 'of this form'}; {came}"
+
+    def _closest(self, violation: Violation) -> str:
+        value = violation.instance
+        if not isinstance(value, str) or is_secret(self._schema, violation.path):
+            return ""
+        known = [choice for choice in violation.schema.get("enum", ()) if isinstance(choice, str)]
+        closest = difflib.get_close_matches(value, known, n=1)
+        return f"; did you mean {json.dumps(closest[0], ensure_ascii=False)}?" if closest else ""
 
     def _missing(self, violation: Violation, name: str) -> ArgumentFault:
         wanted = expectation(property_schema(violation.schema, name, self._schema, violation.path), self._schema)
@@ -223,16 +176,16 @@ class _Teller:
         branches = violation.branches
         came = f"got {self._shown(violation.instance, violation.path)}"
         if any(not branch for branch in branches):
-            several = f"must fit exactly one of the {len(branches)} forms that it may have, but fits several"
-            return [self._fault(violation.path, several)]
+            return [self._fault(violation.path, self._several(violation))]
         here = [[inner for inner in branch if inner.path == violation.path] for branch in branches]
         if all(branch and {inner.keyword for inner in branch} == {"required"} for branch in branches) and all(here):
-            choices = [
-                " with ".join(self._named(name for inner in branch for name in inner.names)) for branch in branches
-            ]
-            if len(set(choices)) == 1:
-                return [self._missing_everywhere(branches, name) for inner in branches[0] for name in inner.names]
-            return [self._fault(violation.path, f"need one of: {', '.join(dict.fromkeys(choices))}")]
+            missing = [[name for inner in branch for name in inner.names] for branch in branches]
+            if everywhere := [name for name in missing[0] if all(name in names for names in missing)]:
+                return [self._missing_everywhere(branches, name) for name in everywhere]
+            choices = [" with ".join(self._named(names)) for names in missing]
+            how_many = "exactly" if violation.keyword == "oneOf" else "at least"
+            wanted = f"must have {how_many} one of: {', '.join(dict.fromkeys(choices))}; got none of them"
+            return [self._fault(violation.path, wanted)]
         # The branches that a value of this kind, with these tags, can have been meant for.
         kept = [
             branch
@@ -254,9 +207,20 @@ class _Teller:
         reasons = "; ".join(str(fault) for fault in told)
         return [self._fault(violation.path, f"fits none of {len(branches)} forms; for the closest, {reasons}")]
 
+    def _several(self, violation: Violation) -> str:
+        forms = violation.schema[violation.keyword]
+        fitting = [form for form, branch in zip(forms, violation.branches, strict=True) if not branch]
+        if all(isinstance(form, dict) and form.get("required") for form in forms):
+            choices = [" with ".join(self._named(form["required"])) for form in forms]
+            given = [" with ".join(self._named(form["required"])) for form in fitting]
+            if len(set(choices)) == len(choices):
+                return f"must have only one of: {', '.join(choices)}; got {' and '.join(given)}"
+        return f"must fit exactly one of the {len(forms)} forms that it may have, but fits {len(fitting)} of them"
+
     def _missing_everywhere(self, branches: tuple[tuple[Violation, ...], ...], name: str) -> ArgumentFault:
-        first = branches[0][0]
-        forms = [property_schema(branch[0].schema, name, self._schema, first.path) for branch in branches]
+        holders = [next(inner for inner in branch if name in inner.names) for branch in branches]
+        first = holders[0]
+        forms = [property_schema(holder.schema, name, self._schema, first.path) for holder in holders]
         wanted = expectation({"anyOf": [form for form in forms if form is not None]}, self._schema)
         return self._fault((*first.path, name), f"is missing; it must be {wanted}" if wanted else "is missing")
 

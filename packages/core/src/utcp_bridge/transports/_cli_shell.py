@@ -103,7 +103,7 @@ class _Run:
         self._stdout = self._stderr = self._control = -1
         self._feeds: list[int] = []
         self._open: set[int] = set()  # our ends of pipes
-        self._watched: set[int] = set()  # those of them that the loop tells us about
+        self._watched: dict[int, Callable[[int], object]] = {}  # those that the loop watches, and how it stops
 
     @property
     def outputs(self) -> tuple[bytes, ...]:
@@ -187,7 +187,7 @@ class _Run:
 
     def _watch(self, fd: int, callback: Callable[[], object]) -> None:
         self._loop.add_reader(fd, callback)
-        self._watched.add(fd)
+        self._watched[fd] = self._loop.remove_reader
 
     def _read(self, fd: int, buffer: bytearray) -> int:
         """Read a chunk of what is there, and say how long it was."""
@@ -232,17 +232,16 @@ class _Run:
                 data = data[os.write(fd, data) :]
         except BlockingIOError:
             self._loop.add_writer(fd, self._write, fd, data)
-            self._watched.add(fd)
+            self._watched[fd] = self._loop.remove_writer
         except BrokenPipeError:
             self._shut(fd)  # the shell ended without reading it
         else:
             self._shut(fd)
 
     def _shut(self, fd: int) -> None:
-        if fd in self._watched and not self._loop.is_closed():
-            self._loop.remove_reader(fd)
-            self._loop.remove_writer(fd)
-        self._watched.discard(fd)
+        stop_watching = self._watched.pop(fd, None)
+        if stop_watching is not None and not self._loop.is_closed():
+            stop_watching(fd)
         self._open.discard(fd)
         os.close(fd)
 

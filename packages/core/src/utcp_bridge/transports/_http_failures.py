@@ -16,14 +16,16 @@ def connection_error(error: Exception, url: URL) -> ToolTransportError:
     """The error for a request that got no whole reply.
 
     Args:
-        error: What aiohttp or the socket raised; becomes the cause, unless it holds the URL.
+        error: What aiohttp or the socket raised; becomes the cause, unless it holds the URL, or the proxy's.
         url: The URL that was asked; only its host and port are named.
     """
     server = f"{url.host}:{url.port}"
     failure = ToolTransportError(
         _sentence(error, server, url.host or ""), raw=[{"type": "connection_error", "server": server}]
     )
-    if not isinstance(error, _HOLD_THE_URL):
+    if isinstance(error, aiohttp.ClientConnectorError):
+        failure.__cause__ = error.os_error
+    elif not isinstance(error, _HOLD_THE_URL):
         failure.__cause__ = error
     return failure
 

@@ -34,6 +34,9 @@ from utcp_bridge.transports.variables import Variables, VariableUse, fill_in, na
 # Fewer are judged in less time than another manual would wait for.
 _MANY_TOOLS = 100
 
+_OPEN_FIELDS = frozenset(
+    ("name", "call_template_type", "url", "http_method", "content_type", "body_field", "header_fields")
+)
 _MANUALS_OVER_HTTP = frozenset({"sse", "streamable_http"})
 
 
@@ -60,7 +63,21 @@ async def fetch(
     def judge() -> RegisteredManual:
         return register(draft, template, variables=client.variables, final_url=final_url, broken_plugins=broken_plugins)
 
-    return await asyncio.to_thread(judge) if len(draft.tools) > _MANY_TOOLS else judge()
+    registered = await asyncio.to_thread(judge) if len(draft.tools) > _MANY_TOOLS else judge()
+    for tool in registered.tools:
+        template = tool.draft.template
+        # Those of templates with variables are known when the variables have values.
+        if not tool.use.names and isinstance(template, Mapping) and _may_hold_secrets(template):
+            client.secrets.add_template(template)
+    return registered
+
+
+def _may_hold_secrets(template: Mapping[str, Any]) -> bool:
+    """Whether to look at all: most HTTP tools say no more than where they are."""
+    url = template.get("url")
+    if template.get("call_template_type") != "http" or not isinstance(url, str):
+        return True
+    return "?" in url or "@" in url or not template.keys() <= _OPEN_FIELDS
 
 
 def variables_of(manual: ManualTemplate, variables: Variables) -> VariableUse:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from utcp.data.utcp_client_config import UtcpClientConfig
+from utcp.implementations.in_mem_tool_repository import InMemToolRepository
+from utcp.interfaces.concurrent_tool_repository import ConcurrentToolRepository
 
 from utcp_bridge.config import BridgeConfig, ManualTemplate
 from utcp_bridge.errors import ConfigError
@@ -18,10 +21,11 @@ from utcp_bridge.transports.client import (
     RequiredVariable,
     discovered_tool,
 )
-from utcp_bridge.transports.drafts import SkippedTool
+from utcp_bridge.transports.drafts import DraftTool, SkippedTool
 from utcp_bridge.transports.failures import reason
 from utcp_bridge.transports.fetching import fetch, variables_of
 from utcp_bridge.transports.leaks import guard_upstream_loggers
+from utcp_bridge.transports.repository import LateRepository
 from utcp_bridge.transports.utcp_client import BridgeUtcpClient, RegisteredManual
 
 # They keep no state that is bound to a loop, or keep it per loop.
@@ -53,9 +57,15 @@ class OwnedClient(Client):
         """Open a client with this configuration; see `Client.create`."""
         try:
             utcp_config = UtcpClientConfig.model_validate(config.client)
-        except Exception as error:  # upstream's validators raise more than Pydantic's own error
-            raise ConfigError(f"UTCP does not take this client configuration: {reason(error)}.") from error
-        return cls(config, utcp_config, broken_plugins, http_options)
+        except Exception as error:  # noqa: BLE001 - upstream's validators raise more than Pydantic's own error
+            complaint = reason(error)
+        else:
+            is_ours = not isinstance(config.client.get("tool_repository"), ConcurrentToolRepository)
+            if is_ours and type(utcp_config.tool_repository) is InMemToolRepository:
+                utcp_config.tool_repository = LateRepository()
+            return cls(config, utcp_config, broken_plugins, http_options)
+        # Out here, because the error itself shows what was given.
+        raise ConfigError(f"UTCP does not take this client configuration: {complaint}.")
 
     async def manual_templates(self) -> tuple[ManualTemplate, ...]:
         """See `Client.manual_templates`."""
@@ -97,16 +107,29 @@ class OwnedClient(Client):
         users: dict[str, list[str]] = {}
         for tool in registered.tools:
             for key in tool.use.keys:
-                users.setdefault(key, []).append(tool.tool.name)
+                users.setdefault(key, []).append(tool.name)
         return LoadedManual(
-            tuple(
-                discovered_tool(tool.tool.name, draft, tool.template)
-                for tool, draft in zip(registered.tools, registered.drafts, strict=True)
-            ),
+            tuple(discovered_tool(tool.name, self._scrubbed(tool.draft), tool.template) for tool in registered.tools),
             tuple(SkippedTool(tool.name, self.secrets.scrub(tool.reason)) for tool in registered.skipped),
             tuple(
                 MissingVariable(key, tuple(tools))
                 for key, tools in users.items()
                 if not self._ours.variables.defined(key)
             ),
+        )
+
+    def _scrubbed(self, draft: DraftTool) -> DraftTool:
+        """What a manual says of a tool, for a server may write the key into it that it was asked with."""
+        if not len(self.secrets):
+            return draft
+        said = f"{draft.description} {draft.tags} {draft.inputs} {draft.outputs}"
+        if self.secrets.scrub(said) == said:
+            return draft
+        clean = self.secrets.scrub_value
+        return replace(
+            draft,
+            description=clean(draft.description),
+            tags=clean(draft.tags),
+            inputs=clean(draft.inputs),
+            outputs=clean(draft.outputs),
         )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeAlias
 
 from utcp.data.call_template import CallTemplate, CallTemplateSerializer
-from utcp.data.tool import JsonSchema, Tool
-from utcp.data.utcp_manual import UtcpManual
-from utcp_http._security import reject_remote_loopback_tool_urls
+from utcp_http._security import is_loopback_url, reject_remote_loopback_tool_urls
 
-from utcp_bridge.transports.drafts import DraftManual, DraftTool, SkippedTool, without_boolean_schemas
+from utcp_bridge.transports.drafts import DraftManual, DraftTool, SkippedTool
 from utcp_bridge.transports.failures import reason
 from utcp_bridge.transports.utcp_client import RegisteredManual, RegisteredTool
 from utcp_bridge.transports.variables import Variables, VariableUse, fill_in
@@ -26,6 +24,9 @@ _PACKAGES = {
     "tcp": "utcp-socket",
     "udp": "utcp-socket",
 }
+_NO_FIELDS: Mapping[str, Any] = {}
+
+Rebuild: TypeAlias = Callable[[dict[str, Any]], CallTemplate]
 
 
 class UnusableTemplateError(ValueError):
@@ -70,62 +71,51 @@ def register(
     """
     allowed = tuple(template.allowed_communication_protocols or (template.call_template_type, *draft.protocols))
     skipped = list(draft.skipped)
-    registered: dict[str, tuple[RegisteredTool, DraftTool]] = {}
+    registered: dict[str, RegisteredTool] = {}
+    rebuild = partial(call_template, broken_plugins=broken_plugins)
+    is_judged = final_url is not None and not is_loopback_url(final_url)
     for tool in draft.tools:
         name = _full_name(template.name, tool.name)
         try:
-            ready = _registered(tool, name, template, variables, broken_plugins)
+            ready = _registered(tool, name, template, variables, rebuild)
             _require_allowed(ready.template.call_template_type, allowed)
-            if final_url is not None:
-                _require_no_loopback(ready, final_url)
+            if is_judged:
+                _require_no_loopback(ready, str(final_url))
         except ValueError as error:
             skipped.append(SkippedTool(name, str(error)))
         else:
             registered.pop(name, None)
-            registered[name] = (ready, tool)
-    counts = Counter(_full_name(template.name, tool.name) for tool in draft.tools)
-    for name, count in counts.items():
-        if count > 1 and name in registered:
-            # utcp 1.2.0 stores all of them and calls the last.
-            skipped.append(SkippedTool(name, f"{count} tools of the manual have this name; only the last is kept"))
-    tools = tuple(ready for ready, _ in registered.values())
-    manual = UtcpManual.model_construct(manual_version=draft.manual_version, tools=[ready.tool for ready in tools])
-    return RegisteredManual(template, manual, tools, tuple(tool for _, tool in registered.values()), tuple(skipped))
+            registered[name] = ready
+    if len(registered) < len(draft.tools):
+        counts = Counter(_full_name(template.name, tool.name) for tool in draft.tools)
+        for name, count in counts.items():
+            if count > 1 and name in registered:
+                # utcp 1.2.0 stores all of them and calls the last.
+                skipped.append(SkippedTool(name, f"{count} tools of the manual have this name; only the last is kept"))
+    return RegisteredManual(template, draft.manual_version, tuple(registered.values()), tuple(skipped))
 
 
 def _registered(
-    draft: DraftTool, name: str, manual: CallTemplate, variables: Variables, broken_plugins: Mapping[str, str]
+    draft: DraftTool, name: str, manual: CallTemplate, variables: Variables, rebuild: Rebuild
 ) -> RegisteredTool:
-    template, fields, rebuild = _template_of(draft, manual.name, broken_plugins)
+    template, fields, rebuild = _template_of(draft, manual.name, rebuild)
     # Plugins such as utcp-mcp give their tools the template of the manual, whose variables are filled in already.
-    use = VariableUse(manual.name) if template == manual else VariableUse.of(fields, manual.name, variables)
+    is_manuals = draft.template is template and template == manual
+    use = VariableUse(manual.name) if is_manuals else VariableUse.of(fields, manual.name, variables)
     if template is None:
         # A variable may stand for what is no text, such as a port: judge it with its value, if it has one.
         template = rebuild(fill_in(fields, use.values(variables)))
-    tool = Tool.model_construct(
-        name=name,
-        description=draft.description,
-        inputs=_json_schema(draft.inputs),
-        outputs=_json_schema(draft.outputs),
-        tags=list(draft.tags),
-        average_response_size=draft.average_response_size,
-        tool_call_template=template,
-    )
-    return RegisteredTool(tool, template, use, fields, rebuild)
+    return RegisteredTool(name, draft, template, use, fields if use.names else _NO_FIELDS, rebuild)
 
 
 def _template_of(
-    draft: DraftTool, namespace: str, broken_plugins: Mapping[str, str]
-) -> tuple[CallTemplate | None, dict[str, Any], Callable[[dict[str, Any]], CallTemplate]]:
+    draft: DraftTool, namespace: str, rebuild: Rebuild
+) -> tuple[CallTemplate | None, dict[str, Any], Rebuild]:
     if isinstance(draft.template, CallTemplate):
         kind = type(draft.template)
         return draft.template, draft.template.model_dump(), kind.model_validate
     # utcp 1.2.0 gives a template without a name a random one.
     fields = {**draft.template, "name": draft.template.get("name") or namespace}
-
-    def rebuild(filled: dict[str, Any]) -> CallTemplate:
-        return call_template(filled, broken_plugins)
-
     try:
         return rebuild(fields), fields, rebuild
     except UnusableTemplateError:
@@ -139,12 +129,6 @@ def _full_name(manual: str, tool: str) -> str:
     return tool if tool.startswith(f"{manual}.") else f"{manual}.{tool}"
 
 
-def _require_object(inputs: dict[str, Any] | bool) -> None:
-    kind = inputs.get("type", "object") if isinstance(inputs, dict) else "object" if inputs else "nothing"
-    if kind != "object" and not (isinstance(kind, list) and "object" in kind):
-        raise ValueError(f"its 'inputs' take {kind!r}, and the arguments of a tool are always an object")
-
-
 def _require_allowed(kind: str, allowed: Sequence[str]) -> None:
     if kind not in allowed:
         key = ", ".join(f'"{protocol}"' for protocol in (*allowed, kind))
@@ -156,21 +140,13 @@ def _require_allowed(kind: str, allowed: Sequence[str]) -> None:
 
 def _require_no_loopback(ready: RegisteredTool, final_url: str) -> None:
     # The rule of utcp-http 1.1.15 for a manual, applied to one tool at a time, so that it costs only that tool.
-    one_tool = SimpleNamespace(tools=[ready.tool])
+    one_tool = SimpleNamespace(tools=[SimpleNamespace(name=ready.name, tool_call_template=ready.template)])
     try:
         reject_remote_loopback_tool_urls(final_url, one_tool)
     except ValueError as error:
         raise ValueError(
             "its URL, or that of its token, is on this machine, and a manual from another one may not lead there"
         ) from error
-
-
-def _json_schema(schema: dict[str, Any] | bool) -> JsonSchema:
-    """The schema as upstream's object: only for searching and post-processing, never for judging arguments."""
-    for spelling in (lambda: schema, lambda: without_boolean_schemas(schema)):
-        with contextlib.suppress(ValueError):
-            return JsonSchema.model_validate(spelling())
-    return JsonSchema.model_validate({})
 
 
 def _installed() -> list[str]:

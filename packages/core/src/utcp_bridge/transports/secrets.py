@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import os
 import re
 import threading
 from collections.abc import Iterator, Mapping
@@ -38,6 +39,8 @@ _SECRET_NAME = re.compile(
 # The URL of a token endpoint and the name of an environment variable are no secrets.
 _NO_SECRET_NAME = re.compile(r".*(_url|_type|var_name|_fields?)")
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.I)
+# Of blocks with a `mimeType`, as HTTP and MCP replies have them.
+_BASE64_KEYS = frozenset({"blob", "data"})
 _SCHEMES = re.compile(r"^(bearer|basic|token|apikey|digest|key|negotiate)\s+", re.I)
 
 
@@ -54,6 +57,9 @@ class SecretScrubber:
         self._encoded: tuple[re.Pattern[str], ...] = ()
         self._words: re.Pattern[str] | None = None
         self._streamed: tuple[frozenset[str], frozenset[str], int] | None = None
+
+    def __len__(self) -> int:
+        return len(self._known)
 
     def __repr__(self) -> str:
         return f"<SecretScrubber of {len(self._known)} secrets>"
@@ -72,7 +78,8 @@ class SecretScrubber:
     def add_template(self, template: Any) -> None:
         """Remember what is secret in a call template whose variables are filled in.
 
-        Auth fields, headers and environment variables named like secrets, and keys and passwords within URLs.
+        Auth fields; headers, environment variables and options of a command named like secrets; keys and passwords
+        within URLs.
         """
         for value in _secrets_of(template, secret=False):
             self._add(value)
@@ -123,14 +130,30 @@ class SecretScrubber:
             return self.scrub(value)
         if type(value) is dict:
             scrubbed = {self._scrub_value(key): self._scrub_value(item) for key, item in value.items()}
+            if "mimeType" in value:
+                scrubbed |= {key: self._scrub_base64(value[key]) for key in _BASE64_KEYS & value.keys()}
             return scrubbed if scrubbed != value else value
         if type(value) in (list, tuple):
             items = [self._scrub_value(item) for item in value]
             return type(value)(items) if any(new is not old for new, old in zip(items, value, strict=True)) else value
-        if isinstance(value, (bytes, bytearray)):
-            for form in self._plain:
-                value = value.replace(form.encode(), PLACEHOLDER.encode())
-        return value
+        return self._scrub_bytes(value) if isinstance(value, (bytes, bytearray)) else value
+
+    def _scrub_bytes(self, value: bytes | bytearray) -> bytes | bytearray:
+        text = value.decode("latin-1")
+        for form in self._plain:
+            if not form.isascii():
+                text = text.replace(form.encode().decode("latin-1"), PLACEHOLDER)
+        clean = type(value)(self.scrub(text).encode("latin-1"))
+        return value if clean == value else clean
+
+    def _scrub_base64(self, value: Any) -> Any:
+        """The bytes of a block, which stand in it as base64, wherever in them a secret begins."""
+        try:
+            content = base64.b64decode(value, validate=True)
+        except (TypeError, ValueError):
+            return self._scrub_value(value)
+        clean = self._scrub_bytes(content)
+        return value if clean is content else base64.b64encode(clean).decode("ascii")
 
     def _add(self, value: str) -> None:
         if not _is_secret(value) or value in self._known:
@@ -233,9 +256,18 @@ def _secrets_of(value: Any, *, secret: bool) -> Iterator[str]:
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from _secrets_of(item, secret=isinstance(item, str) and is_secret_name(str(key)))
+        for name in value.get("inherit_env_vars") or ():
+            if isinstance(name, str) and is_secret_name(name):
+                yield os.environ.get(name, "")
     elif isinstance(value, (list, tuple)):
+        named = False
         for item in value:
-            yield from _secrets_of(item, secret=False)
+            yield from _secrets_of(item, secret=named)
+            flag, _, given = item.partition("=") if isinstance(item, str) else ("", "", "")
+            named = flag.startswith("-") and is_secret_name(flag.lstrip("-"))
+            if named and given:
+                yield given
+                named = False
 
 
 def _with_parts(value: str) -> Iterator[str]:

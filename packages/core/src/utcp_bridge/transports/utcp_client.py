@@ -6,6 +6,7 @@ registries of `utcp` are only read.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,9 +30,12 @@ from utcp_bridge.transports.drafts import DraftTool, SkippedTool
 from utcp_bridge.transports.http import HttpOptions, HttpProtocol
 from utcp_bridge.transports.mcp import mended
 from utcp_bridge.transports.pieces import closing
+from utcp_bridge.transports.repository import LateRepository, upstream_tool
 from utcp_bridge.transports.secrets import SecretScrubber
 from utcp_bridge.transports.streaming import SseProtocol, StreamableHttpProtocol
 from utcp_bridge.transports.variables import UndefinedVariableError, Variables, VariableUse, fill_in
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -39,19 +43,29 @@ class RegisteredTool:
     """A tool ready to be called.
 
     Attributes:
-        tool: Upstream's object, as post-processors and search strategies see it.
+        name: Its UTCP name.
+        draft: What its manual says of it.
         template: Its call template; one that holds no variable is used as it is.
         use: The variables of the template.
-        fields: The template as a dict, variables unfilled; only looked at if there are some.
+        fields: The template as a dict, variables unfilled; empty if there are none.
         rebuild: Makes a call template of such a dict whose variables are filled in.
     """
 
-    tool: Tool
+    name: str
+    draft: DraftTool
     template: CallTemplate
     use: VariableUse
     fields: Mapping[str, Any]
     rebuild: Callable[[dict[str, Any]], CallTemplate]
+    _tool: Tool | None = field(default=None, repr=False)
     _filled: tuple[dict[str, str], CallTemplate] | None = field(default=None, repr=False)
+
+    @property
+    def tool(self) -> Tool:
+        """Upstream's object, as post-processors and search strategies see it; made on first use."""
+        if self._tool is None:
+            self._tool = upstream_tool(self.name, self.draft, self.template)
+        return self._tool
 
     def template_now(self, variables: Variables, secrets: SecretScrubber) -> CallTemplate:
         """The template with the values that its variables have now.
@@ -80,17 +94,19 @@ class RegisteredManual:
 
     Attributes:
         template: Its call template, variables filled in.
-        manual: Upstream's object of it.
+        version: Its `manual_version`.
         tools: The tools that can be called.
-        drafts: What the manual says of each of them.
         skipped: The tools that cannot, and why.
     """
 
     template: CallTemplate = field(repr=False)
-    manual: UtcpManual = field(repr=False)
+    version: str
     tools: tuple[RegisteredTool, ...] = field(repr=False)
-    drafts: tuple[DraftTool, ...] = field(repr=False)
     skipped: tuple[SkippedTool, ...]
+
+    def manual(self) -> UtcpManual:
+        """Upstream's object of it, made anew."""
+        return UtcpManual.model_construct(manual_version=self.version, tools=[tool.tool for tool in self.tools])
 
 
 class BridgeUtcpClient(UtcpClientImplementation):
@@ -117,6 +133,8 @@ class BridgeUtcpClient(UtcpClientImplementation):
         for kind, (upstreams, factory) in ours.items():
             if _is_upstreams_own(kind, upstreams):
                 self._adopt(kind, factory)
+            else:
+                logger.info("The protocol %r is not upstream's own; it is used as it is.", kind)
 
     def _adopt(self, protocol_type: str, factory: Callable[[], CommunicationProtocol]) -> CommunicationProtocol:
         return super()._adopt(protocol_type, mended(factory))
@@ -137,9 +155,13 @@ class BridgeUtcpClient(UtcpClientImplementation):
 
     async def save(self, registered: RegisteredManual) -> None:
         """Store a manual, in the place of an older version of it, and make its tools callable."""
-        await self.config.tool_repository.save_manual(registered.template, registered.manual)
+        repository = self.config.tool_repository
+        if isinstance(repository, LateRepository):
+            repository.save_later(registered.template, registered.manual)
+        else:
+            await repository.save_manual(registered.template, registered.manual())
         name = registered.template.name
-        by_name = {tool.tool.name: tool for tool in registered.tools}
+        by_name = {tool.name: tool for tool in registered.tools}
         for gone in self._names_by_manual.get(name, frozenset()) - by_name.keys():
             self._tools.pop(gone, None)
         self._tools.update(by_name)
@@ -153,7 +175,7 @@ class BridgeUtcpClient(UtcpClientImplementation):
 
     async def call_tool(self, tool_name: str, tool_args: dict[str, Any]) -> Any:
         """Call a tool; one that this client did not load itself goes upstream's way."""
-        registered = self._tools.get(tool_name)
+        registered = await self._ready(tool_name)
         if registered is None:
             return await super().call_tool(tool_name, tool_args)
         template = registered.template_now(self.variables, self.secrets)
@@ -166,7 +188,7 @@ class BridgeUtcpClient(UtcpClientImplementation):
         self, tool_name: str, tool_args: dict[str, Any]
     ) -> AsyncGenerator[Any, None]:
         """Call a tool and yield its reply in the pieces that its protocol receives."""
-        registered = self._tools.get(tool_name)
+        registered = await self._ready(tool_name)
         if registered is None:
             async with closing(super().call_tool_streaming(tool_name, tool_args)) as pieces:
                 async for piece in pieces:
@@ -179,6 +201,15 @@ class BridgeUtcpClient(UtcpClientImplementation):
                 for post_processor in self.config.post_processing:
                     piece = post_processor.post_process(self, registered.tool, template, piece)
                 yield piece
+
+    async def _ready(self, tool_name: str) -> RegisteredTool | None:
+        """The tool as it was loaded; None where a repository of the user's own says something else by now."""
+        registered = self._tools.get(tool_name)
+        repository = self.config.tool_repository
+        if registered is None or isinstance(repository, LateRepository):
+            return registered
+        stored = await repository.get_tool(tool_name)
+        return registered if stored is not None and stored.tool_call_template == registered.template else None
 
 
 def _is_upstreams_own(kind: str, protocol: type[CommunicationProtocol]) -> bool:
