@@ -78,10 +78,8 @@ class _Teller:
         came = f"got {self._shown(instance, violation.path)}"
         match keyword:
             case "type":
-                wanted = {
-                    key: violation.schema[key] for key in ("type", "format", "pattern") if key in violation.schema
-                }
-                return f"must be {expectation(wanted, self._schema)}; {came}"
+                kind = {key: violation.schema[key] for key in ("type", "format", "pattern") if key in violation.schema}
+                return f"must be {expectation(kind, self._schema)}; {came}"
             case "enum" | "const":
                 return f"must be {expectation({keyword: limit}, self._schema)}; {came}{self._closest(violation)}"
             case "minimum":
