@@ -10,7 +10,7 @@ from benchmarks.figures import Figure
 from benchmarks.report import Report
 
 _WIDTH = 760
-_LABELS = 250
+_LABELS = 200
 _BAR, _GAP, _TITLE = 20, 8, 44
 _OURS, _OTHERS, _YARDSTICK = "#2563eb", "#9ca3af", "#d1d5db"
 
@@ -37,17 +37,17 @@ _PEER = "LangChain, beside `langchain-utcp-adapters` 0.1.0"
 _PANELS = (
     (
         "One call over HTTP, LangChain ainvoke",
-        "bare request in a tool of LangChain's own",
+        "floor: a bare request",
         {(_PEER, "ours: a call over HTTP"): "utcp-bridge", (_PEER, "langchain-utcp-adapters: a call over HTTP"): ""},
     ),
     (
         "One call over TLS, LangChain ainvoke",
-        "bare request in a tool of LangChain's own",
+        "floor: a bare request",
         {(_PEER, "ours: a call over TLS"): "utcp-bridge", (_PEER, "langchain-utcp-adapters: a call over TLS"): ""},
     ),
     (
         "One call over HTTP in the other frameworks",
-        "bare request in a tool of the framework's own",
+        "floor: a bare request",
         {
             ("One call over HTTP", "LlamaIndex `acall`"): "LlamaIndex acall",
             ("One call over HTTP", "LlamaIndex `call`"): "LlamaIndex call",
@@ -56,7 +56,7 @@ _PANELS = (
     ),
     (
         "One call of a command",
-        "bash -c of the same command",
+        "bash -c",
         {
             ("One call of a command", "a program, `acall`"): "utcp-bridge acall",
             ("One call of a command", "a program, `call`"): "utcp-bridge call",
@@ -90,7 +90,8 @@ def chart(report: Report) -> str:
             lines.append(_text(_LABELS + length + 8, top + 15, f"{bar.value:.2f}x", "value"))
             top += _BAR + _GAP
         top += 12
-    return "\n".join([_head(top), *lines, "</svg>", ""])
+    lines.append(_text(16, top + 4, "Times the first bar of each group; shorter is better.", "value"))
+    return "\n".join([_head(top + 20), *lines, "</svg>", ""])
 
 
 def _panels(report: Report) -> Iterator[Panel]:

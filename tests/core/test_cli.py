@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -13,23 +14,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 
 from tests.support.manuals import broken_manuals, config, text_manual
+from utcp_bridge.cli import main
 from utcp_bridge.demo.server import tool_server
 
 COMMAND = Path(sys.executable).with_name("utcp-bridge")
 
 
-def _run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [COMMAND, *arguments],
-        capture_output=True,
-        text=True,
-        encoding=environment.get("PYTHONIOENCODING", "utf-8"),
-        timeout=120,
-        check=False,
-        env={**os.environ, **environment},
-    )
+def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, timeout=120, check=False)
+
+
+def _run_here(*arguments: str, encoding: str = "utf-8", columns: str | None = None) -> Result:
+    """The same in this process, which takes a tenth of the time."""
+    return CliRunner(charset=encoding).invoke(main, arguments, env={"COLUMNS": columns})
 
 
 @pytest.fixture(scope="module")
@@ -161,8 +161,8 @@ def test_output_in_any_encoding_is_no_reason_to_fail(encoding: str, command: tup
     }
     broken = {**tool, "name": said, "tool_call_template": {"call_template_type": "grpc"}}
     source = _written(config(text_manual("m", [tool, broken], "text")), tmp_path)
-    ran = _run(command[0], source, *command[1:], PYTHONIOENCODING=encoding)
-    assert (ran.returncode, ran.stderr) == (0, "")
+    ran = _run_here(command[0], source, *command[1:], encoding=encoding)
+    assert (ran.exit_code, ran.stderr) == (0, "")
     if "--json" in command:
         assert json.loads(ran.stdout)[0]["description"] == said
     else:
@@ -175,12 +175,12 @@ def test_names_and_reasons_are_never_shortened(command: tuple[str, ...], tmp_pat
     tool = {"name": "t" * 40, "inputs": {}, "tool_call_template": {"call_template_type": "text", "content": ""}}
     long = text_manual("long", [tool], "text")
     source = _written(config(long, {"name": "m" * 50, "call_template_type": "file", "file_path": missing}), tmp_path)
-    ran = _run(command[0], source, *command[1:], COLUMNS="30")
+    ran = _run_here(command[0], source, *command[1:], columns="30")
     assert "…" not in ran.stdout
     assert max(map(len, ran.stdout.splitlines())) <= 30
     if command[0] != "show":
         expected = "m" * 50 if command[0] == "check" else "long_" + "t" * 40
-        assert any(expected in line for line in _run(command[0], source, *command[1:]).stdout.splitlines())
+        assert any(expected in line for line in _run_here(command[0], source, *command[1:]).stdout.splitlines())
 
 
 @pytest.mark.parametrize("command", [("list", "SOURCE", "--json"), ("demo", "--json")])
@@ -256,24 +256,34 @@ def test_control_characters_of_tools_do_not_reach_a_terminal(tmp_path: Path) -> 
     ],
 )
 def test_what_cannot_be_meant_is_refused(arguments: list[str], said: str, source: str) -> None:
-    ran = _run("call", source, "home_get_weather", *arguments)
-    assert (ran.returncode, ran.stdout) == (2, "")
+    ran = _run_here("call", source, "home_get_weather", *arguments)
+    assert (ran.exit_code, ran.stdout) == (2, "")
     assert said in ran.stderr
 
 
 @pytest.mark.parametrize(("command", "code"), [(["list"], 1), (["show", "x"], 2), (["call", "x"], 1), (["check"], 1)])
 def test_where_no_tool_is_the_reason_is_told(command: list[str], code: int, tmp_path: Path) -> None:
-    ran = _run(command[0], _written(config(NOTHING_LISTENS), tmp_path), *command[1:])
-    assert ran.returncode == code
+    ran = _run_here(command[0], _written(config(NOTHING_LISTENS), tmp_path), *command[1:])
+    assert ran.exit_code == code
     assert "nothing listens there" in " ".join((ran.stdout + ran.stderr).split())
 
 
 def test_a_source_without_manuals_is_named_so(tmp_path: Path) -> None:
     source = _written(config(), tmp_path)
-    checked, listed = _run("check", source), _run("list", source)
-    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "No manuals are configured.\n")
-    assert (listed.returncode, listed.stdout, listed.stderr) == (0, "", "There are no tools.\n")
+    checked, listed = _run_here("check", source), _run_here("list", source)
+    assert (checked.exit_code, checked.stdout, checked.stderr) == (0, "", "No manuals are configured.\n")
+    assert (listed.exit_code, listed.stdout, listed.stderr) == (0, "", "There are no tools.\n")
 
 
 def test_a_scheme_may_be_written_in_capitals(manual_url: str) -> None:
-    assert _run("check", manual_url.replace("http:", "HTTP:")).returncode == 0
+    assert _run_here("check", manual_url.replace("http:", "HTTP:")).exit_code == 0
+
+
+def test_a_program_that_runs_the_command_in_itself_keeps_its_logging_and_signals(tmp_path: Path) -> None:
+    source = _written(config(NOTHING_LISTENS), tmp_path)
+    logger = logging.getLogger("utcp_bridge.discovery")
+    before = logger.level, signal.getsignal(signal.SIGTERM)
+    ran = _run_here("list", source)
+    assert ran.exit_code == 1
+    assert "nothing listens there" in ran.stderr
+    assert (logger.level, signal.getsignal(signal.SIGTERM)) == before

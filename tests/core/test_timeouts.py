@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 from tests.support.echo import streaming
 from tests.support.http_server import HttpServer, http_server
 from tests.support.manuals import cli_tool, config, http_tool, text_manual
+from tests.support.processes import is_running
 from utcp_bridge import ToolResult, Toolset
 from utcp_bridge.errors import ConfigError
 from utcp_bridge.options import Options
@@ -104,28 +104,18 @@ async def test_waiting_for_a_token_ends_too(stuck: Stuck, call: Call) -> None:
     assert [request.path for request in stuck.server.received] == ["/token"]
 
 
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def _files_in(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
-
-
 @posix
-async def test_a_command_ends_with_all_its_processes_and_does_nothing_later(call: Call, tmp_path: Path) -> None:
-    command = f"cd {tmp_path}; echo $$ >one; bash -c 'echo $$ >two; sleep 1; touch late'; touch later"
+@pytest.mark.parametrize("call", [_acall, _call])
+async def test_a_command_ends_with_all_its_processes(call: Call, tmp_path: Path) -> None:
+    command = f"cd {tmp_path}; echo $$ >one; bash -c 'echo $$ >two; sleep 60; touch late'; touch later"
     source = config(text_manual("m", [cli_tool("t", command)], "cli"))
-    async with await Toolset.aopen(source, timeout=0.6) as toolset:
-        assert "0.6 seconds" in (await call(toolset, "m.t")).content
-    pids = [int((tmp_path / name).read_text()) for name in ("one", "two")]
-    assert not any(map(_is_running, pids))
-    await asyncio.sleep(0.6)
-    assert _files_in(tmp_path) == ["one", "two"]
+    async with await Toolset.aopen(source, timeout=1) as toolset:
+        assert "1 seconds (timeout)" in (await call(toolset, "m.t")).content
+        assert not any(map(is_running, _pids(tmp_path, "one", "two")))
+
+
+def _pids(folder: Path, *names: str) -> list[int]:
+    return [int((folder / name).read_text()) for name in names]
 
 
 @pytest.mark.parametrize("kind", ["http", "sse", "streamable_http"])
@@ -138,11 +128,11 @@ async def test_fetching_a_manual_closes_its_connection(stuck: Stuck, kind: str) 
 
 @posix
 async def test_a_command_that_should_print_a_manual_ends(tmp_path: Path) -> None:
-    command = f"cd {tmp_path}; echo $$ >pid; sleep 1; touch late"
+    command = f"cd {tmp_path}; echo $$ >pid; sleep 60; touch late"
     manual = {"name": "m", "call_template_type": "cli", "commands": [{"command": command}]}
-    async with await Toolset.aopen(config(manual), discovery_timeout=0.6) as toolset:
-        assert "0.6 seconds (discovery_timeout)" in str(toolset.report)
-    assert not _is_running(int((tmp_path / "pid").read_text()))
+    async with await Toolset.aopen(config(manual), discovery_timeout=1) as toolset:
+        assert "1 seconds (discovery_timeout)" in str(toolset.report)
+        assert not any(map(is_running, _pids(tmp_path, "pid")))
 
 
 async def test_the_next_call_has_a_connection_of_its_own(stuck: Stuck) -> None:
@@ -160,19 +150,19 @@ async def test_the_next_call_has_a_connection_of_its_own(stuck: Stuck) -> None:
 @pytest.mark.parametrize(
     ("timeouts", "given", "told"),
     [
-        ({}, None, "0.2 seconds (timeout)"),
-        ({"m": 0.15}, None, "0.15 seconds (timeouts['m'])"),
-        ({"m": 9, "m.*": 0.15}, None, "0.15 seconds (timeouts['m.*'])"),
-        ({"m": 9, "m.*": 9, "m.t": 0.15}, None, "0.15 seconds (timeouts['m.t'])"),
-        ({"m_t": 0.15, "m": 9}, None, "0.15 seconds (timeouts['m_t'])"),
-        ({"m.t": 9, "m": 9}, 0.15, "0.15 seconds (timeout of this call)"),
+        ({}, None, "0.1 seconds (timeout)"),
+        ({"m": 0.05}, None, "0.05 seconds (timeouts['m'])"),
+        ({"m": 9, "m.*": 0.05}, None, "0.05 seconds (timeouts['m.*'])"),
+        ({"m": 9, "m.*": 9, "m.t": 0.05}, None, "0.05 seconds (timeouts['m.t'])"),
+        ({"m_t": 0.05, "m": 9}, None, "0.05 seconds (timeouts['m_t'])"),
+        ({"m.t": 9, "m": 9}, 0.05, "0.05 seconds (timeout of this call)"),
     ],
 )
 async def test_the_most_specific_limit_holds_and_is_named(
     stuck: Stuck, timeouts: dict[str, float], given: float | None, told: str
 ) -> None:
     source = config(text_manual("m", [http_tool("t", f"{stuck.server.url}/silent")], "http"))
-    async with await Toolset.aopen(source, timeout=0.2, timeouts=timeouts) as toolset:
+    async with await Toolset.aopen(source, timeout=0.1, timeouts=timeouts) as toolset:
         results = [
             await toolset.acall("m.t", timeout=given),
             await asyncio.to_thread(toolset.call, "m.t", timeout=given),

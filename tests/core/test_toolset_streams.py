@@ -198,6 +198,16 @@ async def test_streams_at_once_do_not_mix(toolset: Toolset) -> None:
         assert [piece async for piece in other.stream("m.count", {"to": 2})] == [1, 2]
 
 
+async def test_a_protocol_without_streams_gives_one_piece(toolset: Toolset, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(*_: Any) -> AsyncGenerator[Any, None]:
+        for piece in ():
+            yield piece
+        raise NotImplementedError
+
+    monkeypatch.setattr(Feed, "call_tool_streaming", refuse)
+    assert [piece async for piece in toolset.stream("m.count", {"to": 2})] == [[1, 2]]
+
+
 class Doubling(ToolPostProcessor):
     tool_post_processor_type: Literal["doubling"] = "doubling"
     seen: list[str] = []  # noqa: RUF012 - a field of a Pydantic model

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 from utcp_cli.cli_call_template import CliCallTemplate, CommandStep
 
+from tests.support.processes import PS, is_running
 from utcp_bridge.errors import ToolExecutionError
 from utcp_bridge.transports import _cli_group
 from utcp_bridge.transports.cli import CliProtocol
@@ -25,15 +25,6 @@ from utcp_bridge.transports.cli import CliProtocol
 def call(*commands: str, protocol: CliProtocol | None = None, **fields: Any) -> Coroutine[Any, Any, Any]:
     template = CliCallTemplate(name="m", commands=[CommandStep(command=command) for command in commands], **fields)
     return (protocol or CliProtocol()).call_tool(None, "m.t", {}, template)
-
-
-PS = shutil.which("ps") or "ps"
-
-
-def is_running(pid: int) -> bool:
-    """Whether a process is there and is more than a zombie that process 1 has not waited for yet."""
-    state = subprocess.run([PS, "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
-    return bool(state.strip()) and not state.strip().startswith("Z")
 
 
 async def until(condition: Callable[[], object]) -> None:

@@ -142,6 +142,18 @@ async def test_a_finished_stream_leaves_its_connection_to_the_next_call() -> Non
     assert server.connections == 1
 
 
+async def test_a_ready_client_streams_as_its_own_protocols_do() -> None:
+    from utcp.utcp_client import UtcpClient
+
+    async with http_server(events("Hel", "lo")) as server:
+        tool = _tool("sse", server.url, http_method="GET")
+        ready = await UtcpClient.create(config=config(text_manual("m", [{"description": "", **tool}], "sse")))
+        async with await Toolset.aopen(ready) as toolset:
+            assert await taken(toolset.stream("m.t")) == ["Hel", "lo"]
+            assert (await toolset.acall("m.t", on_chunk=print)).content == "Hello"
+        await ready.close()
+
+
 # -- what is sent
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from utcp_bridge.toolset import Toolset
     from utcp_bridge.transports.client import DiscoveredTool
 
-_WHOLE_REPLIES = frozenset({"http", "cli", "text", "file", "mcp"})
+_IN_PIECES = frozenset({"sse", "streamable_http"})
 # RFC 9110, section 9.2.1, and QUERY of OpenAPI 3.2 (draft-ietf-httpbis-safe-method-w-body).
 _SAFE_HTTP_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "QUERY", "TRACE"})
 _TELLING_OF_ALL = frozenset({"description", "$ref", "allOf", "anyOf", "oneOf"})
@@ -105,8 +105,8 @@ class BridgedTool:
 
     @property
     def streams(self) -> bool:
-        """Whether a reply may come in several pieces, as far as its protocol tells."""
-        return self.protocol not in _WHOLE_REPLIES
+        """Whether a reply comes in pieces, as far as its protocol tells."""
+        return self.protocol in _IN_PIECES
 
     def call(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import click
@@ -21,10 +22,13 @@ _SOURCE_HELP = "SOURCE is a UTCP configuration (a JSON or YAML file), a manual, 
 
 @click.group(cls=Command, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="utcp-bridge")
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Bring UTCP tools into agent frameworks: look at them, call them, check them."""
     for name in _SILENT_LOGGERS:
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+        logger = logging.getLogger(name)
+        context.call_on_close(partial(logger.setLevel, logger.level))  # for programs that run the command in themselves
+        logger.setLevel(logging.CRITICAL)
 
 
 def _source_options(command: _Command) -> _Command:

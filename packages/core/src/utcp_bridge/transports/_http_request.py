@@ -52,9 +52,9 @@ _NOT_COOKIE = re.compile(r"[^\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]")  # RFC 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, section 5.6.2
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class HttpRequest:
-    """A request that has yet to be sent.
+    """A request that has yet to be sent; its representation tells no secret.
 
     Attributes:
         method: Upper case.

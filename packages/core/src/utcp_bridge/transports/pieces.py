@@ -33,12 +33,12 @@ class Reply:
     """The pieces of one reply.
 
     Attributes:
-        content_type: The `Content-Type` of the whole, or an empty string where there is none, or it is not known.
-        disposition: Its `Content-Disposition`, likewise.
+        content_type: The `Content-Type` of the whole; an empty string where there is none, None where it is not known.
+        disposition: Its `Content-Disposition`, or an empty string.
         pieces: What has come so far: text, bytes or JSON values.
     """
 
-    content_type: str = ""
+    content_type: str | None = None
     disposition: str = ""
     pieces: list[Any] = field(default_factory=list)
 
@@ -47,16 +47,17 @@ class Reply:
 
         Returns:
             None for no piece; pieces of text as one text, with the numbers and the like between them as JSON writes
-            them; pieces of bytes read by their content type; the values of an event stream or of JSON lines as a list;
-            a piece of anything else as it is, several of them as a list.
+            them; pieces of bytes read by their content type, if that is known; the values of an event stream or of
+            JSON lines as a list; a piece of anything else as it is, several of them as a list.
         """
         if not self.pieces:
             return None
         if all(isinstance(piece, bytes) for piece in self.pieces):
-            return read_reply(b"".join(self.pieces), self.content_type, self.disposition)
+            content = b"".join(self.pieces)
+            return content if self.content_type is None else read_reply(content, self.content_type, self.disposition)
         if any(isinstance(piece, str) for piece in self.pieces) and all(map(_is_scalar, self.pieces)):
             return "".join(piece if isinstance(piece, str) else json.dumps(piece) for piece in self.pieces)
-        if len(self.pieces) == 1 and not is_list(self.content_type):
+        if len(self.pieces) == 1 and not is_list(self.content_type or ""):
             return self.pieces[0]
         return list(self.pieces)
 

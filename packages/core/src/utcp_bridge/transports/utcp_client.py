@@ -53,9 +53,9 @@ class RegisteredTool:
 
     name: str
     draft: DraftTool
-    template: CallTemplate
+    template: CallTemplate = field(repr=False)
     use: VariableUse
-    fields: Mapping[str, Any]
+    fields: Mapping[str, Any] = field(repr=False)
     rebuild: Callable[[dict[str, Any]], CallTemplate]
     _tool: Tool | None = field(default=None, repr=False)
     _filled: tuple[dict[str, str], CallTemplate] | None = field(default=None, repr=False)
@@ -196,11 +196,18 @@ class BridgeUtcpClient(UtcpClientImplementation):
             return
         template = registered.template_now(self.variables, self.secrets)
         protocol: Any = self._protocol_for(template.call_template_type)
-        async with closing(protocol.call_tool_streaming(self, tool_name, tool_args, template)) as pieces:
-            async for piece in pieces:
-                for post_processor in self.config.post_processing:
-                    piece = post_processor.post_process(self, registered.tool, template, piece)
-                yield piece
+        begun = False
+        try:
+            async with closing(protocol.call_tool_streaming(self, tool_name, tool_args, template)) as pieces:
+                async for piece in pieces:
+                    begun = True
+                    for post_processor in self.config.post_processing:
+                        piece = post_processor.post_process(self, registered.tool, template, piece)
+                    yield piece
+        except NotImplementedError:  # how plugins say that they have no streams
+            if begun:
+                raise
+            yield await self.call_tool(tool_name, tool_args)
 
     async def _ready(self, tool_name: str) -> RegisteredTool | None:
         """The tool as it was loaded; None where a repository of the user's own says something else by now."""
