@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.support.manuals import broken_manuals, config, text_manual
+from tests.support.manuals import broken_manuals, config, http_tool, text_manual
 from utcp_bridge.cli import main
 from utcp_bridge.demo.server import tool_server
 
@@ -287,3 +287,14 @@ def test_a_program_that_runs_the_command_in_itself_keeps_its_logging_and_signals
     assert ran.exit_code == 1
     assert "nothing listens there" in ran.stderr
     assert (logger.level, signal.getsignal(signal.SIGTERM)) == before
+
+
+def test_check_and_show_say_what_of_a_schema_could_not_be_read(tmp_path: Path) -> None:
+    tool = http_tool("odd", "https://example.com/", {"a": {"$ref": "#/$defs/Nowhere"}, "b": {"type": "string"}})
+    source = _written(config(text_manual("m", [tool], "http")), tmp_path)
+    checked = _run("check", source)
+    assert checked.returncode == 0
+    assert "m_odd" in checked.stdout
+    assert "Nowhere" in checked.stdout
+    [problem] = json.loads(_run("show", source, "m_odd", "--json").stdout)["schema_problems"]
+    assert problem.startswith("/properties/a")

@@ -200,7 +200,7 @@ async def test_streams_at_once_do_not_mix(toolset: Toolset) -> None:
 
 async def test_a_protocol_without_streams_gives_one_piece(toolset: Toolset, monkeypatch: pytest.MonkeyPatch) -> None:
     async def refuse(*_: Any) -> AsyncGenerator[Any, None]:
-        for piece in ():
+        for piece in list[Any]():
             yield piece
         raise NotImplementedError
 

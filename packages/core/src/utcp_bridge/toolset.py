@@ -22,6 +22,7 @@ from utcp_bridge.errors import (
     RunnerStoppedError,
     ToolArgumentsError,
     ToolCallError,
+    ToolTransportError,
 )
 from utcp_bridge.naming import shown_names
 from utcp_bridge.options import Limit, Options, OptionsDict
@@ -91,6 +92,7 @@ class Toolset(Closing):
     @classmethod
     async def aopen(cls, source: Source, **options: Unpack[OptionsDict]) -> Self:
         """Load all manuals of a source from async code; see `open`."""
+        _require_asyncio("open")
         return await cls._opened(source, Options.parse(options))
 
     @classmethod
@@ -238,6 +240,7 @@ class Toolset(Closing):
         Here `on_chunk` is called on the caller's loop, and what it returns is awaited if it can be.
         """
         self._require_open(f"call {name!r}")
+        _require_asyncio("call")
         try:
             prepared = self._prepared(name, arguments, timeout)
             if on_chunk is not None:
@@ -309,6 +312,9 @@ class Toolset(Closing):
         return normalise(reply, max_chars=self._options.max_chars_for(tool.utcp_name, tool.name))
 
     def _failed(self, error: ToolCallError) -> ToolResult:
+        if self._closed and isinstance(error, ToolTransportError):
+            words = f"{error.tool} was not finished: its toolset was closed while the call was running."
+            error = ToolTransportError(words, tool=error.tool, manual=error.manual)
         if self._options.on_tool_error == "raise":
             raise error
         return ToolResult(str(error), is_error=True, raw=list(error.raw) or [{"type": "text", "text": str(error)}])
@@ -336,7 +342,9 @@ class Toolset(Closing):
         client = await open_client(source, options.http)
         toolset = cls(client, options, lease)
         try:
-            toolset._swap(await toolset._discovered())
+            found = await toolset._discovered()
+            toolset._swap(found)
+            toolset._warn_of_dead_filters(found)
         except BaseException:
             if lease is None:
                 await toolset.aclose()
@@ -367,12 +375,18 @@ class Toolset(Closing):
         selected = [
             tool for tool in found.tools if self._options.selects(tool.utcp_name, tool.tags, is_read_only(tool))
         ]
-        if found.tools and not selected:
-            logger.warning("None of the %d UTCP tools passes the filters of the options.", len(found.tools))
         self._catalog = Catalog.of(
             bridged(tool, names[tool.utcp_name], options=self._options, toolset=self) for tool in selected
         )
         self._report = found.report
+
+    def _warn_of_dead_filters(self, found: Discovery) -> None:
+        if not found.tools or found.report.failed:
+            return  # what fits nothing now may fit a manual that is missing
+        if dead := self._options.dead_patterns(tool.utcp_name for tool in found.tools):
+            logger.warning("No UTCP tool fits %s of the options.", "; ".join(dead))
+        elif not self.tools:
+            logger.warning("None of the %d UTCP tools passes the filters of the options.", len(found.tools))
 
     # -- the runner, held only by a toolset that needs it
 
@@ -392,6 +406,16 @@ class Toolset(Closing):
             was_open, self._closed = not self._closed, True
         self._forgotten.detach()
         return was_open
+
+
+def _require_asyncio(sync_form: str) -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        raise RunnerError(
+            f"This is no asyncio event loop (Trio's, perhaps). Call `{sync_form}` in a worker thread instead, for "
+            "example with `anyio.to_thread.run_sync`."
+        ) from None
 
 
 def _let_go(client: Client, leases: list[runner.Lease]) -> None:

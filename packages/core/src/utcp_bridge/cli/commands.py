@@ -73,13 +73,16 @@ def call_tool(
 
 
 def check_source(source: str, *, as_json: bool, **options: Any) -> None:
-    """Print the discovery report; exit with 1 when a manual failed."""
+    """Print the discovery report, and what is odd about schemas; exit with 1 when a manual failed."""
     with _opened(source, options) as toolset:
         report = toolset.report
+        problems = {tool.name: tool.schema_problems for tool in toolset.tools.values() if tool.schema_problems}
     if as_json:
-        _print_json(report.to_dict())
+        _print_json({**report.to_dict(), "schema_problems": problems})
     elif report.manuals:
         table_console().print(tables.report(report))
+        if problems:
+            table_console().print(tables.schema_problems(problems))
     else:
         click.echo("No manuals are configured.", err=True)
     if report.failed:
@@ -137,7 +140,12 @@ def _summary(tool: BridgedTool) -> dict[str, Any]:
 
 
 def _description(tool: BridgedTool) -> dict[str, Any]:
-    return {**_summary(tool), "input_schema": tool.input_schema, "output_schema": tool.output_schema}
+    return {
+        **_summary(tool),
+        "input_schema": tool.input_schema,
+        "output_schema": tool.output_schema,
+        "schema_problems": tool.schema_problems,
+    }
 
 
 def _fail(message: str) -> NoReturn:

@@ -36,7 +36,17 @@ def tool(shown: BridgedTool) -> RenderableType:
         facts.add_row("tags", _text(", ".join(shown.tags)))
     if shown.read_only or shown.destructive:
         facts.add_row("effect", "reads only" if shown.read_only else "deletes something")
-    return Group(facts, Text("arguments"), _json(shown.input_schema))
+    problems = [_text(problem, style="yellow") for problem in shown.schema_problems]
+    return Group(facts, Text("arguments"), _json(shown.input_schema), *problems)
+
+
+def schema_problems(by_tool: Mapping[str, Iterable[str]]) -> RenderableType:
+    """One row a problem: what of a tool's schema could not be read, or was left out."""
+    table = Table("tool", "in its schema")
+    for name, problems in by_tool.items():
+        for index, problem in enumerate(problems):
+            table.add_row(_text("" if index else name), _text(problem, style="yellow"))
+    return table
 
 
 def report(of: DiscoveryReport) -> RenderableType:

@@ -20,6 +20,7 @@ from typing import Any, Final
 import aiohttp
 
 from utcp_bridge.errors import RunnerError
+from utcp_bridge.runner import standing_loop
 
 logger = logging.getLogger(__name__)
 
@@ -88,10 +89,10 @@ class Pool:
 
     async def close(self) -> None:
         """Close the connections; to be awaited on the pool's own loop."""
+        await self.session.close()
         if self._lifetime is not None:
             with suppress(RuntimeError):  # the loop is ending, and closes the generator itself at this moment
                 await self._lifetime.aclose()
-        await self.session.close()
 
     def abandon(self) -> None:
         """Close the sockets without the loop, which does not run here; leaves nothing for a finaliser to warn about."""
@@ -154,6 +155,8 @@ class Pools:
                 pool.abandon()
             elif pool.loop is asyncio.get_running_loop():
                 await pool.close()
+            elif pool.loop is standing_loop():  # its thread waits for this very work
+                pool.loop.call_soon_threadsafe(_close_soon, pool)
             elif pool.loop.is_running():
                 await _close_elsewhere(pool)
             else:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import base64
 import html
 import json
-import os
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import quote
+
+from utcp_bridge.transports._secret_fields import basic_auths, secrets_of
 
 PLACEHOLDER = "***"
 
@@ -32,16 +33,8 @@ _COMMON_SHAPES = re.compile(r"\d{1,5}|[a-z]{2,3}[-_][A-Za-z]{2,4}|https?://[^/?#
 # Below this length a secret is only replaced where it is a word of its own, so that `test1` spares `latest10`.
 _SURE_LENGTH = 8
 
-_SECRET_NAME = re.compile(
-    r"(?i:(^|[^a-z])(key|auth|authorization|cookie|credentials?|pass|pwd|sig|signature|jwt)([^a-z]|$)"
-    r"|api_?key|token(?!s)|secret|passw)|[a-z]Key"
-)
-# The URL of a token endpoint and the name of an environment variable are no secrets.
-_NO_SECRET_NAME = re.compile(r".*(_url|_type|var_name|_fields?)")
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.I)
 # Of blocks with a `mimeType`, as HTTP and MCP replies have them.
 _BASE64_KEYS = frozenset({"blob", "data"})
-_SCHEMES = re.compile(r"^(bearer|basic|token|apikey|digest|key|negotiate)\s+", re.I)
 
 
 class SecretScrubber:
@@ -81,9 +74,9 @@ class SecretScrubber:
         Auth fields; headers, environment variables and options of a command named like secrets; keys and passwords
         within URLs.
         """
-        for value in _secrets_of(template, secret=False):
+        for value in secrets_of(template):
             self._add(value)
-        for auth in _basic_auths(template):
+        for auth in basic_auths(template):
             self.add_basic(str(auth.get("username", "")), auth["password"])
 
     def scrub(self, text: str) -> str:
@@ -210,11 +203,6 @@ class StreamScrubber:
             self._held = None
 
 
-def is_secret_name(name: str) -> bool:
-    """Whether a header, a query parameter or an environment variable of this name holds a secret."""
-    return bool(_SECRET_NAME.search(name)) and not _NO_SECRET_NAME.fullmatch(name)
-
-
 def _is_secret(value: str) -> bool:
     value = value.strip()
     return len(value) >= _SHORTEST and value.lower() not in _COMMON and not _COMMON_SHAPES.fullmatch(value)
@@ -245,63 +233,3 @@ def _percent_encoded(secret: str) -> re.Pattern[str]:
             spellings.append(r"\+")
         parts.append(f"(?:{'|'.join(spellings)})")
     return re.compile("".join(parts))
-
-
-def _secrets_of(value: Any, *, secret: bool) -> Iterator[str]:
-    if isinstance(value, str):
-        if secret:
-            yield from _with_parts(value)
-        for match in _URL.finditer(value):
-            yield from _url_secrets(match[0])
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _secrets_of(item, secret=isinstance(item, str) and is_secret_name(str(key)))
-        for name in value.get("inherit_env_vars") or ():
-            if isinstance(name, str) and is_secret_name(name):
-                yield os.environ.get(name, "")
-    elif isinstance(value, (list, tuple)):
-        named = False
-        for item in value:
-            yield from _secrets_of(item, secret=named)
-            flag, _, given = item.partition("=") if isinstance(item, str) else ("", "", "")
-            named = flag.startswith("-") and is_secret_name(flag.lstrip("-"))
-            if named and given:
-                yield given
-                named = False
-
-
-def _with_parts(value: str) -> Iterator[str]:
-    """A secret field as a whole, and what stands after the name of an authentication scheme."""
-    credentials = _SCHEMES.sub("", value, count=1)
-    yield credentials
-    if credentials == value:
-        return
-    try:
-        _, _, password = base64.b64decode(credentials, validate=True).decode().partition(":")
-    except ValueError:
-        return
-    yield password
-
-
-def _url_secrets(url: str) -> Iterator[str]:
-    try:
-        parts = urlsplit(url)
-        password = parts.password
-    except ValueError:
-        return
-    if password:
-        yield password
-    for name, value in parse_qsl(parts.query):
-        if is_secret_name(name) and "{" not in value:
-            yield value
-
-
-def _basic_auths(value: Any) -> Iterator[Mapping[str, Any]]:
-    if isinstance(value, Mapping):
-        if isinstance(value.get("password"), str):
-            yield value
-        for item in value.values():
-            yield from _basic_auths(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _basic_auths(item)
