@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -195,3 +196,11 @@ def test_null_options_of_a_persona_are_left_out(toolbox: MakeToolBox) -> None:
     with serving(ManualServer("hello")) as manual:
         made = toolbox(config={"utcp_config": config(manual.template("m")), "timeout": None, "include": None})
         assert list(made.tools) == ["m_hello"]
+
+
+def test_where_nothing_is_said_a_call_has_twenty_seconds_and_a_manual_ten() -> None:
+    with closing(UTCPToolBox(config={"utcp_config": {"manual_call_templates": []}})) as toolbox:
+        options = toolbox.toolset._options  # noqa: SLF001 - nothing shows the limits but waiting for them
+        assert (options.timeout, options.discovery_timeout) == (20, 10)
+    with closing(UTCPToolBox(config={"utcp_config": {"manual_call_templates": []}, "timeout": 45})) as toolbox:
+        assert toolbox.toolset._options.timeout == 45  # noqa: SLF001

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 PLUGIN_ID = "ovos-utcp-toolbox"
 
+# Seconds; shorter than the core's own 30, because a voice assistant that says nothing seems broken.
+DEFAULT_LIMITS = {"timeout": 20.0, "discovery_timeout": 10.0}
+
 _EXAMPLE_MANUAL = {"name": "my_tools", "call_template_type": "http", "url": "http://localhost:8000/utcp"}
 # For hosts that offer configurations to users (entry point group `opm.agents.toolbox.config`).
 TOOLBOX_CONFIGS = [{"utcp_config": {"manual_call_templates": [_EXAMPLE_MANUAL]}, "timeout": 30}]
@@ -34,7 +38,8 @@ class UTCPToolBox(ToolBox):
 
     Args:
         config: `utcp_config` says where the tools come from: a UTCP client configuration, the path of one, or an
-            open `Toolset`, which stays the caller's. Beside it the options of `utcp_bridge.Toolset.open`. Without
+            open `Toolset`, which stays the caller's. Beside it the options of `utcp_bridge.Toolset.open`, but that
+            `timeout` is 20 seconds and `discovery_timeout` 10 where nothing is said. Without
             `utcp_config` there are no tools. Nothing here ever raises: what is wrong is logged.
         bus: The message bus to answer on.
         toolbox_id: The name of this toolbox on the bus, for hosts with several of them; default None, `PLUGIN_ID`.
@@ -203,7 +208,9 @@ class UTCPToolBox(ToolBox):
             LOG.warning(f"{self.toolbox_id}: no tools, because {why}")
         else:
             self._source = config["utcp_config"]
-            self._options, warnings = split_options(config)
+            options, warnings = split_options(config)
+            # An open toolset has its own.
+            self._options = {**DEFAULT_LIMITS, **options} if _is_configuration(self._source) else options
             for warning in warnings:
                 LOG.warning(f"{self.toolbox_id}: {warning}")
 
@@ -253,3 +260,7 @@ class UTCPToolBox(ToolBox):
         except BridgeError as error:
             reasons.insert(0, str(error))
         return " ".join(reasons)
+
+
+def _is_configuration(source: Any) -> bool:
+    return isinstance(source, str | os.PathLike | Mapping)
