@@ -410,7 +410,7 @@ def test_a_call_over_its_limit_closes_its_connection(wire: Wire) -> None:
             noticed.set()
         raise AssertionError
 
-    assert "0.1 seconds (timeout) and was cancelled" in wire.reply(stuck, timeout=0.1).content
+    assert "0.2 seconds (timeout) and was cancelled" in wire.reply(stuck, timeout=0.2).content
     assert noticed.wait(5)
 
 

@@ -88,9 +88,9 @@ async def stuck() -> AsyncIterator[Stuck]:
 @pytest.mark.parametrize("path", ["/silent", "/begins", "/fails"])
 async def test_an_http_call_closes_its_connection(stuck: Stuck, call: Call, path: str) -> None:
     source = config(text_manual("m", [http_tool("t", stuck.server.url + path)], "http"))
-    async with await Toolset.aopen(source, timeout=0.1) as toolset:
+    async with await Toolset.aopen(source, timeout=0.2) as toolset:
         result = await call(toolset, "m.t")
-        assert "0.1 seconds (timeout) and was cancelled" in result.content
+        assert "0.2 seconds (timeout) and was cancelled" in result.content
         assert await stuck.is_left()
         assert not [task for task in asyncio.all_tasks() if "utcp_bridge" in repr(task)]
 
@@ -98,8 +98,8 @@ async def test_an_http_call_closes_its_connection(stuck: Stuck, call: Call, path
 async def test_waiting_for_a_token_ends_too(stuck: Stuck, call: Call) -> None:
     credentials = {"auth_type": "oauth2", "client_id": "me", "client_secret": "s3cret-01"}
     tool = http_tool("t", f"{stuck.server.url}/t", auth={**credentials, "token_url": f"{stuck.server.url}/token"})
-    async with await Toolset.aopen(config(text_manual("m", [tool], "http")), timeout=0.1) as toolset:
-        assert "0.1 seconds" in (await call(toolset, "m.t")).content
+    async with await Toolset.aopen(config(text_manual("m", [tool], "http")), timeout=0.2) as toolset:
+        assert "0.2 seconds" in (await call(toolset, "m.t")).content
         assert await stuck.is_left()
     assert [request.path for request in stuck.server.received] == ["/token"]
 
@@ -121,8 +121,8 @@ def _pids(folder: Path, *names: str) -> list[int]:
 @pytest.mark.parametrize("kind", ["http", "sse", "streamable_http"])
 async def test_fetching_a_manual_closes_its_connection(stuck: Stuck, kind: str) -> None:
     manual = {"name": "m", "call_template_type": kind, "url": f"{stuck.server.url}/utcp"}
-    async with await Toolset.aopen(config(manual), discovery_timeout=0.1) as toolset:
-        assert "0.1 seconds (discovery_timeout)" in str(toolset.report)
+    async with await Toolset.aopen(config(manual), discovery_timeout=0.2) as toolset:
+        assert "0.2 seconds (discovery_timeout)" in str(toolset.report)
         assert await stuck.is_left()
 
 

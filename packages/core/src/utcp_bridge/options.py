@@ -206,6 +206,8 @@ def _unknown(key: object) -> str:
 
 
 def _most_specific(settings: Mapping[str, Any], utcp_name: str, shown_name: str) -> str | None:
+    if not settings:
+        return None
     ranked = [(rank, key) for key in settings if (rank := _specificity(key, utcp_name, shown_name))]
     return max(ranked, key=lambda item: item[0])[1] if ranked else None
 

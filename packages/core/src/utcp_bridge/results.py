@@ -112,11 +112,11 @@ def _bytes_result(reply: bytes) -> ToolResult:
 
 
 def _are_blocks(value: object) -> bool:
+    """Whether a value that `_json_value` gave is a list of content blocks."""
     return (
-        isinstance(value, Sequence)
-        and not isinstance(value, str)
+        isinstance(value, list)
         and len(value) > 0
-        and all(isinstance(block, Mapping) and block.get("type") in _BLOCK_TYPES for block in value)
+        and all(isinstance(block, dict) and block.get("type") in _BLOCK_TYPES for block in value)
     )
 
 

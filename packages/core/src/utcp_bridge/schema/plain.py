@@ -132,7 +132,7 @@ def check_arguments(arguments: dict[str, Any]) -> bool:
     stack: list[tuple[Any, tuple[str | int, ...]]] = [(arguments, ())]
     while stack:
         value, path = stack.pop()
-        if isinstance(value, dict | Mapping):
+        if isinstance(value, (dict, Mapping)):
             if len(path) >= MAX_DEPTH:
                 raise NotJsonError(f"is nested deeper than {MAX_DEPTH} levels", path[:1])
             as_is = as_is and type(value) is dict
@@ -141,7 +141,9 @@ def check_arguments(arguments: dict[str, Any]) -> bool:
                     raise NotJsonError(f"has the key {key!r}; keys must be strings", path)
                 if not key.isascii():
                     _check_text(key, path)
-                if item.__class__ is str and item.isascii():
+                # Most are one of these, and the stack would cost more than all else that is done for a call here.
+                kind = item.__class__
+                if (kind is str and item.isascii()) or (kind is int and item.bit_length() <= MAX_BITS) or kind is bool:
                     continue
                 stack.append((item, (*path, key)))
         elif isinstance(value, list | tuple):
