@@ -55,7 +55,8 @@ def read_document(path: Path, *, what: str) -> Any:
     except OSError as error:
         raise ConfigError(f"Cannot read {what} from {str(path)!r}: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"Cannot read {what} from {str(path)!r}: it is not UTF-8 text ({error.reason}).") from error
+        # Not `from error`: its arguments hold the whole file.
+        raise ConfigError(f"Cannot read {what} from {str(path)!r}: it is not UTF-8 text ({error.reason}).") from None
     except ValueError as error:
         raise ConfigError(f"Cannot read {what}: {str(path)!r} is not the name of a file ({error}).") from error
     try:
