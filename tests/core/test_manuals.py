@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.manuals import config, http_tool, text_manual
+from utcp_bridge import Toolset
 from utcp_bridge.config import BridgeConfig, ManualTemplate
 from utcp_bridge.transports.client import Client, LoadedManual
 from utcp_bridge.transports.manuals import NotAManualError, is_openapi, tools_of_manual
@@ -365,3 +367,13 @@ async def test_manuals_in_the_wild_load(file: str, tools: int) -> None:
     loaded = await _loaded(document)
     assert len(loaded.tools) == tools
     assert len(loaded.tools) + len(loaded.skipped) == len(document["tools"])
+
+
+@pytest.mark.parametrize("inputs", [{"type": "string"}, {"type": ["array", "null"]}, False])
+async def test_a_tool_whose_arguments_can_be_no_object_costs_only_itself(inputs: Any) -> None:
+    tools = [{**http_tool("odd", "https://example.com/"), "inputs": inputs}, http_tool("good", "https://example.com/")]
+    async with await Toolset.aopen(config(text_manual("m", tools, "http"))) as toolset:
+        assert list(toolset.tools) == ["m_good"]
+        [skipped] = toolset.report.manuals[0].skipped
+    assert skipped.name == "m.odd"
+    assert "always an object" in skipped.reason

@@ -77,6 +77,7 @@ def register(
     for tool in draft.tools:
         name = _full_name(template.name, tool.name)
         try:
+            _require_object(tool.inputs)
             ready = _registered(tool, name, template, variables, rebuild)
             _require_allowed(ready.template.call_template_type, allowed)
             if is_judged:
@@ -127,6 +128,13 @@ def _template_of(
 def _full_name(manual: str, tool: str) -> str:
     # utcp 1.2.0, UtcpClientImplementation.register_manual
     return tool if tool.startswith(f"{manual}.") else f"{manual}.{tool}"
+
+
+def _require_object(inputs: dict[str, Any] | bool) -> None:
+    kind = inputs.get("type") if isinstance(inputs, dict) else None if inputs else "nothing"
+    kinds = [kind] if isinstance(kind, str) else kind if isinstance(kind, list) else []
+    if kinds and "object" not in kinds:
+        raise ValueError(f"its 'inputs' describe {kind!r}, but the arguments of a tool are always an object")
 
 
 def _require_allowed(kind: str, allowed: Sequence[str]) -> None:
