@@ -80,13 +80,23 @@ def _schemas(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 SCHEMAS = st.recursive(st.booleans() | _schemas(st.booleans()), _schemas, max_leaves=6)
-ROOTS = st.builds(
+
+
+def _is_an_objects(schema: dict[str, Any]) -> bool:
+    kind = schema.get("type", "object")
+    return kind == "object" or (not isinstance(kind, str) and (not kind or "object" in kind))
+
+
+ANY_ROOTS = st.builds(
     lambda root, properties, a, b: {**root, "properties": properties, "$defs": {"A": a, "B": b}},
     _schemas(SCHEMAS),
     st.dictionaries(NAMES, SCHEMAS, max_size=3),
     SCHEMAS,
     SCHEMAS,
 )
+
+ROOTS = ANY_ROOTS.filter(_is_an_objects)
+"""What the arguments of a tool may be; others are refused when a manual is loaded."""
 
 
 @st.composite

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.json_schemas import ARGUMENTS, NAMES, ROOTS, fitting
+from tests.support.json_schemas import ANY_ROOTS, ARGUMENTS, NAMES, fitting
 from utcp_bridge.schema import ArgumentsSchema, arguments_schema, folded, size_of, trimmed
 from utcp_bridge.schema.validator import compile_validator
 
@@ -93,7 +93,7 @@ def test_the_arguments_own_names_survive_any_budget() -> None:
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
-@given(ROOTS, ARGUMENTS, st.integers(0, 400))
+@given(ANY_ROOTS, ARGUMENTS, st.integers(0, 400))
 def test_a_trimmed_schema_takes_whatever_the_whole_one_takes(
     schema: dict[str, Any], arguments: dict[str, Any], limit: int
 ) -> None:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tests.support.json_schemas import ARGUMENTS, NAMES, ROOTS, SCALARS, fitting
+from tests.support.json_schemas import ANY_ROOTS, ARGUMENTS, NAMES, SCALARS, fitting
 from utcp_bridge.schema import (
     ArgumentsSchema,
     InvalidArguments,
@@ -39,7 +39,7 @@ def _judge(schema: dict[str, Any], arguments: dict[str, Any]) -> bool:
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
-@given(ROOTS, ARGUMENTS)
+@given(ANY_ROOTS, ARGUMENTS)
 def test_any_arguments_are_judged_as_json_schema_judges_them(schema: dict[str, Any], arguments: dict[str, Any]) -> None:
     verdict = _judge(schema, arguments)
     read = ArgumentsSchema(schema)
@@ -54,7 +54,7 @@ def test_any_arguments_are_judged_as_json_schema_judges_them(schema: dict[str, A
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
-@given(ROOTS, ARGUMENTS)
+@given(ANY_ROOTS, ARGUMENTS)
 def test_repaired_arguments_are_valid_and_repairing_them_again_changes_nothing(
     schema: dict[str, Any], arguments: dict[str, Any]
 ) -> None:
@@ -95,7 +95,7 @@ def _undone(value: Any, path: tuple[Any, ...], before: Any) -> Any:
 
 
 @settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
-@given(ROOTS, ARGUMENTS)
+@given(ANY_ROOTS, ARGUMENTS)
 def test_a_repair_reads_text_or_leaves_out_a_null_and_only_where_it_must(
     schema: dict[str, Any], arguments: dict[str, Any]
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.json_schemas import ARGUMENTS, ROOTS
+from tests.support.json_schemas import ANY_ROOTS, ARGUMENTS
 from tests.support.schema_graphs import GRAPHS
 from utcp_bridge.schema import (
     ArgumentsSchema,
@@ -63,7 +63,7 @@ def _as_shown(value: Any, schemas: list[Any], own: dict[str, Any], shown: ShownA
 @PROVIDERS
 def test_what_a_model_gives_in_the_names_it_was_shown_is_judged_and_sent_in_the_tools_own(provider: Provider) -> None:
     @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
-    @given(ROOTS, ARGUMENTS, st.sampled_from([None, 100, 16_000]))
+    @given(ANY_ROOTS, ARGUMENTS, st.sampled_from([None, 100, 16_000]))
     def check(schema: dict[str, Any], arguments: dict[str, Any], limit: int | None) -> None:
         own = ArgumentsSchema(schema)
         shown = ShownArguments(own, provider, limit)
