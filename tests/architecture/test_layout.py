@@ -42,7 +42,7 @@ def test_the_llama_index_namespace_has_no_init() -> None:
     assert {path.relative_to(namespace) for path in namespace.rglob("__init__.py")} == {Path("tools/utcp/__init__.py")}
 
 
-@pytest.mark.parametrize("package", PACKAGES.keys() - {"core"})
+@pytest.mark.parametrize("package", [package for package in PACKAGES if package != "core"])
 def test_an_adapter_stays_small(package: str) -> None:
     """What is left to an adapter is the mapping; its part in the demo is not counted."""
     source = ROOT / "packages" / package / "src"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import importlib
 import json
 import re
 from collections.abc import Iterator
@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from utcp_bridge.demo import demos
 from utcp_bridge.demo.server import tool_server
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = "http://localhost:8000/utcp"
+CALL = {"name": "home_get_weather", "arguments": {"city": "Paris"}}
 PARIS = '{"city":"Paris","sky":"sunny","celsius":21}'
 
 
@@ -42,7 +44,7 @@ def _utcp_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 def test_the_readme_has_two_commands_one_for_the_demo_and_one_for_the_tests() -> None:
     demo, tests = _blocks("sh")
     assert demo.endswith("python3 -m uv run utcp-bridge demo\n")
-    assert tests.endswith("python3 -m uv run pytest\n")
+    assert tests.endswith("python3 -m uv run pytest -n 2 --dist loadfile\n")
 
 
 @pytest.mark.usefixtures("_utcp_json")
@@ -62,25 +64,36 @@ def test_the_quick_start_of_llamaindex_runs(capsys: pytest.CaptureFixture[str]) 
 
     names: dict[str, Any] = {"llm": ScriptedModel(turns=[[tool_call("home_get_weather", {"city": "Paris"})]])}
     exec(_quick_start("llama_index"), names)  # noqa: S102 - the README's own code
-    asyncio.run(names["main"]())
     assert capsys.readouterr().out == PARIS + "\n"
 
 
 @pytest.mark.usefixtures("_utcp_json")
-def test_the_quick_start_of_ovos_loads_as_a_persona() -> None:
-    import tests.support.ovos  # noqa: F401, I001 - first, because importing OPM warns
-    from ovos_plugin_manager.persona import find_toolbox_plugins
+def test_the_quick_start_of_ovos_is_a_persona_that_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.support.ovos import BRAINS  # first, because importing OPM warns
+
+    monkeypatch.syspath_prepend(str(BRAINS))
+    importlib.invalidate_caches()
+    from ovos_bus_client.session import Session
+    from ovos_persona import Persona
+    from ovos_plugin_manager.templates.agents import AgentMessage, MessageRole
 
     _, block = _blocks("json")
     assert len(block.strip().splitlines()) <= 10
-    persona = json.loads(block)
-    [name] = persona["toolboxes"]
-    kind: Any = find_toolbox_plugins()[name]
-    toolbox = kind(config=persona[name])
+    settings = json.loads(block)
+    [loop] = settings["handlers"]
+    settings[loop] |= {"brain": "utcp-test-native-brain", "utcp-test-native-brain": {"calls": [CALL]}}
+    persona = Persona(settings["name"], {**settings, "memory_module": None})
+    [engine] = persona.solvers.loaded_modules.values()
+    [toolbox] = engine.toolboxes
     try:
-        assert str(toolbox.call_tool("home_get_weather", {"city": "Paris"})) == PARIS
+        assert persona.chat([AgentMessage(MessageRole.USER, "What is the weather?")], Session("test")) == PARIS
     finally:
         toolbox.unbind()
+
+
+def test_the_picture_shows_an_agent_of_each_framework() -> None:
+    drawn = (ROOT / "docs" / "demo.svg").read_text(encoding="utf-8")
+    assert all(f">{entry.name}<" in drawn for entry in demos())
 
 
 @pytest.mark.usefixtures("_utcp_json")

@@ -70,7 +70,7 @@ def test_every_hosts_way_of_making_a_toolbox_gives_its_tools(
         assert list(toolbox.tools) == ["m_hello"]
         assert str(toolbox.call_tool("m_hello", {})) == '{"called":"/hello"}'
         toolbox.unbind()
-    assert _logged(ovos_log, logging.INFO) == ["ovos-utcp-toolbox: 1 tools of 1 manuals"]
+    assert _logged(ovos_log, logging.INFO) == ["ovos-utcp-toolbox: 1 tool of 1 manual"]
 
 
 def test_an_argument_that_only_some_host_knows_is_a_warning(

@@ -115,7 +115,7 @@ class LoadingToolset:
     def _succeeded(self, toolset: Toolset) -> None:
         report = toolset.report
         failed = "; ".join(f"manual {manual.name!r} failed: {manual.error}" for manual in report.failed)
-        loaded = f"{len(toolset.tools)} tools of {len(report.manuals)} manuals"
+        loaded = f"{_count(len(toolset.tools), 'tool')} of {_count(len(report.manuals), 'manual')}"
         if self._is_news(failed, loaded):
             if failed:
                 self._log.warning(f"{self._label}: {failed}")
@@ -129,3 +129,7 @@ class LoadingToolset:
     def _is_news(self, *telling: str) -> bool:
         known, self._told = self._told, telling
         return telling != known
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

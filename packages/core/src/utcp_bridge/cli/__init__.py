@@ -34,6 +34,13 @@ def main(context: click.Context) -> None:
 def _source_options(command: _Command) -> _Command:
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        click.option(
+            "--allow-http-host",
+            "allow_http_hosts",
+            multiple=True,
+            metavar="GLOB",
+            help="A host that may be spoken to over plain HTTP, such as homeassistant.local; may be repeated.",
+        ),
         click.option("--discovery-timeout", type=float, metavar="SECONDS", help="Limit for each manual; default 30."),
         click.argument("source"),
     ):
@@ -55,21 +62,21 @@ def _filter_options(command: _Command) -> _Command:
 @main.command("list", epilog=_SOURCE_HELP)
 @_filter_options
 @_source_options
-def list_tools(source: str, as_json: bool, discovery_timeout: float | None, **filters: Any) -> None:
+def list_tools(source: str, as_json: bool, **options: Any) -> None:
     """List the tools of a source; exits with 1 when there are none because manuals failed."""
     from utcp_bridge.cli.commands import list_tools
 
-    list_tools(source, as_json=as_json, discovery_timeout=discovery_timeout, **filters)
+    list_tools(source, as_json=as_json, **options)
 
 
 @main.command(epilog=_SOURCE_HELP)
 @_source_options
 @click.argument("tool")
-def show(source: str, tool: str, as_json: bool, discovery_timeout: float | None) -> None:
+def show(source: str, tool: str, as_json: bool, **options: Any) -> None:
     """Show one tool as models see it: its name, description and arguments."""
     from utcp_bridge.cli.commands import show_tool
 
-    show_tool(source, tool, as_json=as_json, discovery_timeout=discovery_timeout)
+    show_tool(source, tool, as_json=as_json, **options)
 
 
 @main.command(epilog=_SOURCE_HELP)
@@ -82,8 +89,8 @@ def call(
     tool: str,
     arguments: tuple[str, ...],
     as_json: bool,
-    discovery_timeout: float | None,
     timeout: float | None,
+    **options: Any,
 ) -> None:
     """Call a tool; exits with 1 when the call fails.
 
@@ -91,16 +98,16 @@ def call(
     """
     from utcp_bridge.cli.commands import call_tool
 
-    call_tool(source, tool, arguments, as_json=as_json, discovery_timeout=discovery_timeout, timeout=timeout)
+    call_tool(source, tool, arguments, as_json=as_json, timeout=timeout, **options)
 
 
 @main.command(epilog=_SOURCE_HELP)
 @_source_options
-def check(source: str, as_json: bool, discovery_timeout: float | None) -> None:
+def check(source: str, as_json: bool, **options: Any) -> None:
     """Say what came of each manual; exits with 1 when one failed."""
     from utcp_bridge.cli.commands import check_source
 
-    check_source(source, as_json=as_json, discovery_timeout=discovery_timeout)
+    check_source(source, as_json=as_json, **options)
 
 
 @main.command()

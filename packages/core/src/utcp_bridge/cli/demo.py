@@ -35,7 +35,14 @@ Now with your own tools:
 
   LangChain     from langchain_utcp_toolkit import load_tools;  tools = load_tools("my-utcp.json")
   LlamaIndex    from llama_index.tools.utcp import UTCPToolSpec;  tools = UTCPToolSpec("my-utcp.json").to_tool_list()
-  OVOS persona  {"toolboxes": ["ovos-utcp-toolbox"], "ovos-utcp-toolbox": {"utcp_config": {...}}}"""
+  OVOS          in the settings of the persona's loop:
+                "toolboxes": ["ovos-utcp-toolbox"], "ovos-utcp-toolbox": {"utcp_config": "my-utcp.json"}"""
+
+_NO_ADAPTER = """
+No adapter is installed, so no agent was asked. Install one of them, and its framework:
+  pip install langchain-utcp-toolkit langchain
+  pip install llama-index-tools-utcp
+  pip install ovos-utcp-toolbox ovos-agentic-loop"""
 
 
 def run(*, as_json: bool = False, picture: str | None = None) -> None:
@@ -49,6 +56,8 @@ def run(*, as_json: bool = False, picture: str | None = None) -> None:
     with closing(tell()) as events:
         finished = [_finished(event, as_json, console) for event in events]
     if not as_json:
+        if len(finished) == 1:
+            console.print(_NO_ADAPTER, highlight=False, markup=False)
         console.print()
         console.print(_NEXT, highlight=False, markup=False)
     if picture:

@@ -57,10 +57,8 @@ def report(of: DiscoveryReport) -> RenderableType:
         for skipped in manual.skipped:
             table.add_row("", "", _text(f"{skipped.name}: {skipped.reason}", style="yellow"))
         for variable in manual.missing_variables:
-            needed = f"{len(variable.tools)} tool{'' if len(variable.tools) == 1 else 's'}"
-            table.add_row(
-                "", "", _text(f"the variable {variable.key!r} is not defined; {needed} need it", style="yellow")
-            )
+            needed = "1 tool needs" if len(variable.tools) == 1 else f"{len(variable.tools)} tools need"
+            table.add_row("", "", _text(f"the variable {variable.key!r} is not defined; {needed} it", style="yellow"))
     return table
 
 

@@ -31,7 +31,7 @@ class Script:
 
     def answer(self, results: Sequence[str]) -> str:
         """The model's last turn; it repeats the results that it was shown, so that one sees they arrived."""
-        return " · ".join(f"{name}: {result}" for (name, _), result in zip(self.calls, results, strict=True))
+        return "".join(f"\n    {name}: {result}" for (name, _), result in zip(self.calls, results, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,5 +57,6 @@ def _run(framework: str, load: Any, toolset: Toolset, script: Script) -> Framewo
     try:
         demo: Demo = load()
     except ImportError as error:
-        return FrameworkRun(framework, problem=f"not run: {error.name or error} is not installed")
+        missing = (error.name or str(error)).replace("_", "-")
+        return FrameworkRun(framework, problem=f"not run: {missing} is not installed; pip install '{missing}'")
     return FrameworkRun(framework, tuple(demo(toolset, script)))
