@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import asyncio
 import importlib
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -63,7 +66,8 @@ def test_the_quick_start_of_llamaindex_runs(capsys: pytest.CaptureFixture[str]) 
     from tests.support.llamaindex_agents import ScriptedModel, tool_call
 
     names: dict[str, Any] = {"llm": ScriptedModel(turns=[[tool_call("home_get_weather", {"city": "Paris"})]])}
-    exec(_quick_start("llama_index"), names)  # noqa: S102 - the README's own code
+    code = compile(_quick_start("llama_index"), "README.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    asyncio.run(FunctionType(code, names)())  # as a notebook runs a cell that awaits
     assert capsys.readouterr().out == PARIS + "\n"
 
 

@@ -32,7 +32,7 @@ def test_the_demo_tells_every_step(home: dict[str, Any]) -> None:
     ]
     assert [step.kind for step in steps[3:]] == ["call", "error", "answer"]
     assert "try Paris or Oslo" in steps[4].text
-    assert steps[5].text == f"home_get_weather: {PARIS} · home_get_weather: {steps[4].text}"
+    assert steps[5].text == f"\n    home_get_weather: {PARIS}\n    home_get_weather: {steps[4].text}"
 
 
 async def test_the_example_agent_shows_its_way_to_the_answer(home: dict[str, Any]) -> None:
