@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """One promise: what holds, and where it was first asked for."""
+    """One promise: what holds, and where it was first asked for.
+
+    A source such as "R46" is a report of users of neighbouring projects, "design 4" a section of the design that the
+    project began with; a new behaviour names the issue that asked for it.
+    """
 
     sentence: str
     source: str
