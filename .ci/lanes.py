@@ -3,7 +3,7 @@
 The lowest versions of the frameworks; `utcp-mcp` with a real MCP server; upstream's own tests on our protocols.
 
 `python .ci/lanes.py` runs them all, `python .ci/lanes.py mcp` one of them. A lane whose packages the registry does not
-give now was not run, which is said at the end and is no failure of this project.
+give now was not run, which is said at the end. Versions that do not go together are a failure.
 """
 
 from __future__ import annotations
@@ -86,7 +86,11 @@ LANES = {
 
 
 class NotRunError(Exception):
-    """A lane's packages could not be had."""
+    """The registry did not give a lane's packages."""
+
+
+class VersionConflictError(Exception):
+    """The versions that a lane needs do not go together."""
 
 
 def run(name: str) -> bool:
@@ -94,6 +98,7 @@ def run(name: str) -> bool:
 
     Raises:
         NotRunError: Its packages could not be had.
+        VersionConflictError: Its packages do not go together.
     """
     lane = LANES[name]
     python = [UV, "run", "--quiet", "--isolated", "--no-project", "--python", sys.executable]
@@ -129,7 +134,12 @@ def tests_of(sources: tuple[str, ...], scratch: Path) -> list[Path]:
 
 
 def _get(command: list[str]) -> None:
-    if subprocess.run(command, cwd=ROOT, check=False).returncode:
+    got = subprocess.run(command, cwd=ROOT, check=False, stderr=subprocess.PIPE, text=True)
+    if got.returncode:
+        sys.stderr.write(got.stderr)
+        # Then the ranges of our own packages, or the versions that a lane names, contradict each other.
+        if "No solution found" in got.stderr:
+            raise VersionConflictError
         raise NotRunError
 
 
@@ -140,6 +150,8 @@ def main(names: list[str]) -> None:
         try:
             if not run(name):
                 failed.append(name)
+        except VersionConflictError:
+            failed.append(name)
         except NotRunError:
             not_run.append(name)
     if not_run:

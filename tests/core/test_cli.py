@@ -10,7 +10,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -18,7 +20,9 @@ from click.testing import CliRunner, Result
 
 from tests.support.manuals import broken_manuals, config, http_tool, text_manual
 from utcp_bridge.cli import main
+from utcp_bridge.demo import Step
 from utcp_bridge.demo.server import tool_server
+from utcp_bridge.demo.story import FrameworkRun, tell
 
 COMMAND = Path(sys.executable).with_name("utcp-bridge")
 
@@ -298,3 +302,23 @@ def test_check_and_show_say_what_of_a_schema_could_not_be_read(tmp_path: Path) -
     assert "Nowhere" in checked.stdout
     [problem] = json.loads(_run("show", source, "m_odd", "--json").stdout)["schema_problems"]
     assert problem.startswith("/properties/a")
+
+
+def test_a_framework_whose_demo_breaks_is_told_and_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(_toolset: Any, _script: Any) -> Iterator[Any]:
+        raise LookupError("no such model")
+
+    def answers(_toolset: Any, _script: Any) -> Iterator[Any]:
+        yield Step("answer", "done")
+
+    entries = [EntryPoint(name, f"{name}:demo", "utcp_bridge.demos") for name in ("breaks", "answers")]
+    for name, demo in (("breaks", breaks), ("answers", answers)):
+        module = ModuleType(name)
+        vars(module)["demo"] = demo
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr("utcp_bridge.demo.story.demos", lambda: iter(entries))
+    _, broken, answered = tell()
+    assert isinstance(broken, FrameworkRun)
+    assert (broken.failed, broken.problem) == (True, "LookupError: no such model")
+    assert isinstance(answered, FrameworkRun)
+    assert (answered.failed, answered.steps) == (False, (Step("answer", "done"),))

@@ -1,4 +1,4 @@
-"""An immutable snapshot of the discovered tools, and what one snapshot changed against another."""
+"""An immutable snapshot of the discovered tools, and the way to find one by any of its names."""
 
 from __future__ import annotations
 

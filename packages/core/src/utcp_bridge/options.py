@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -24,9 +24,6 @@ DEFAULT_MAX_REPLY_BYTES = 16 * 1024 * 1024
 
 LONGEST_TIMEOUT = 1_000_000_000.0
 """Seconds; thirty years. Python's own waits overflow not far above (`threading.TIMEOUT_MAX`)."""
-
-# What an OVOS configuration holds beside the options; `toolbox_id` is OPM's.
-HOST_KEYS = frozenset({"utcp_config", "toolbox_id", "module", "enabled", "lang"})
 
 
 class OptionsDict(TypedDict, total=False):
@@ -183,19 +180,20 @@ class Options:
         return not self.include or any(_names(pattern, utcp_name) for pattern in self.include)
 
 
-def split_options(config: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def split_options(config: Mapping[str, Any], host_keys: Collection[str] = ()) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Divide a host's configuration into options and the rest, for hosts that add keys of their own.
 
     Args:
         config: The configuration, in which options stand beside the host's keys.
+        host_keys: The keys that are known to be the host's; default none.
 
     Returns:
         The options, unchecked, and one warning for each key that is neither an option nor known to be the
-        host's (`HOST_KEYS`, and keys that start with `x-`). Null counts as not given, where it is no value of the
+        host's (`host_keys`, and keys that start with `x-`). Null counts as not given, where it is no value of the
         option.
     """
     known = {key: value for key, value in config.items() if key in _CHECKS and (value is not None or key in _NULLABLE)}
-    unknown = [key for key in config if key not in _CHECKS and key not in HOST_KEYS and not str(key).startswith("x-")]
+    unknown = [key for key in config if key not in _CHECKS and key not in host_keys and not str(key).startswith("x-")]
     return known, tuple(_unknown(key) for key in unknown)
 
 

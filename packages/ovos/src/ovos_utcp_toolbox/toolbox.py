@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 PLUGIN_ID = "ovos-utcp-toolbox"
 
+# What OVOS and OPM keep beside the options.
+HOST_KEYS = frozenset({"utcp_config", "toolbox_id", "module", "enabled", "lang"})
+
 # Seconds; shorter than the core's own 30, because a voice assistant that says nothing seems broken.
 DEFAULT_LIMITS = {"timeout": 20.0, "discovery_timeout": 10.0}
 
@@ -208,7 +211,7 @@ class UTCPToolBox(ToolBox):
             LOG.warning(f"{self.toolbox_id}: no tools, because {why}")
         else:
             self._source = config["utcp_config"]
-            options, warnings = split_options(config)
+            options, warnings = split_options(config, HOST_KEYS)
             # An open toolset has its own.
             self._options = {**DEFAULT_LIMITS, **options} if _is_configuration(self._source) else options
             for warning in warnings:

@@ -79,7 +79,9 @@ def _finished(event: Loaded | FrameworkRun, as_json: bool, console: Console) -> 
         _print_loaded(event, console)
     else:
         _print_run(event, console)
-    return isinstance(event, Loaded) or any(step.kind == "answer" for step in event.steps) or bool(event.problem)
+    if isinstance(event, Loaded):
+        return True
+    return not event.failed and (event.problem is not None or any(step.kind == "answer" for step in event.steps))
 
 
 def _print_loaded(event: Loaded, console: Console) -> None:

@@ -42,7 +42,7 @@ def tool(shown: BridgedTool) -> RenderableType:
 
 def schema_problems(by_tool: Mapping[str, Iterable[str]]) -> RenderableType:
     """One row a problem: what of a tool's schema could not be read, or was left out."""
-    table = Table("tool", "in its schema")
+    table = _table("tool", "in its schema")
     for name, problems in by_tool.items():
         for index, problem in enumerate(problems):
             table.add_row(_text("" if index else name), _text(problem, style="yellow"))

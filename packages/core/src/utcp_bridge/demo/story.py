@@ -36,11 +36,12 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class FrameworkRun:
-    """An agent of one framework answered the question, or could not; `problem` says why."""
+    """An agent of one framework answered the question, or could not: `problem` says why, `failed` that it should have."""
 
     framework: str
     steps: tuple[Step, ...] = ()
     problem: str | None = None
+    failed: bool = False
 
 
 def tell(script: Script = SCRIPT) -> Generator[Loaded | FrameworkRun]:
@@ -59,4 +60,7 @@ def _run(framework: str, load: Any, toolset: Toolset, script: Script) -> Framewo
     except ImportError as error:
         missing = (error.name or str(error)).replace("_", "-")
         return FrameworkRun(framework, problem=f"not run: {missing} is not installed; pip install '{missing}'")
-    return FrameworkRun(framework, tuple(demo(toolset, script)))
+    try:
+        return FrameworkRun(framework, tuple(demo(toolset, script)))
+    except Exception as error:  # noqa: BLE001 - whatever one framework does, the others are shown
+        return FrameworkRun(framework, problem=f"{type(error).__name__}: {error}", failed=True)
