@@ -36,7 +36,7 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class FrameworkRun:
-    """An agent of one framework answered the question, or could not: `problem` says why, `failed` that it should have."""
+    """An agent of one framework answered, or could not: `problem` says why, and `failed` that it should have."""
 
     framework: str
     steps: tuple[Step, ...] = ()
