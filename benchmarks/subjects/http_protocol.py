@@ -18,7 +18,7 @@ def measure(effort: Effort) -> Iterator[Figure]:
     """Measure GET and POST, one and many at once."""
     from utcp_http.http_call_template import HttpCallTemplate
 
-    from utcp_bridge.transports.http import HttpProtocol
+    from utcp_bridge.transports.http.protocol import HttpProtocol
 
     with tool_server() as base_url, requests_to(base_url) as requests:
         url = f"{base_url}/weather"

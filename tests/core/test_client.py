@@ -25,7 +25,7 @@ from utcp.utcp_client import UtcpClient
 from tests.support.documents import Documents, manual, serving, tool
 from utcp_bridge import errors
 from utcp_bridge.config import BridgeConfig, ManualTemplate, load_config
-from utcp_bridge.transports.client import (
+from utcp_bridge.transports.client.client import (
     Client,
     RequiredVariable,
     config_mapping,
@@ -418,8 +418,8 @@ def test_other_sources_are_no_ready_clients() -> None:
 async def test_a_manual_from_elsewhere_may_not_lead_to_this_machine(documents: Documents) -> None:
     from utcp.data.call_template import CallTemplateSerializer
 
-    from utcp_bridge.transports.manuals import tools_of_manual
-    from utcp_bridge.transports.registration import register
+    from utcp_bridge.transports.manuals.reading import tools_of_manual
+    from utcp_bridge.transports.manuals.registration import register
     from utcp_bridge.transports.variables import Variables
 
     draft = tools_of_manual(
@@ -497,7 +497,7 @@ async def test_nothing_changes_for_other_clients_in_the_process(documents: Docum
 BROKEN_PLUGIN = """
 import asyncio, logging, sys
 sys.path.insert(0, {folder!r})
-from utcp_bridge.transports.client import open_client
+from utcp_bridge.transports.client.client import open_client
 from utcp_bridge.config import ManualTemplate
 
 async def main():

@@ -25,7 +25,7 @@ from utcp_bridge.discovery import (
     raise_if_failed,
 )
 from utcp_bridge.errors import DiscoveryError
-from utcp_bridge.transports.client import Client, FetchedManual, open_client
+from utcp_bridge.transports.client.client import Client, FetchedManual, open_client
 
 DEAD = "http://127.0.0.1:9/utcp"  # the discard service, which nobody runs: the connection is refused at once
 

@@ -12,8 +12,8 @@ import pytest
 from tests.support.manuals import config, http_tool, text_manual
 from utcp_bridge import Toolset
 from utcp_bridge.config import BridgeConfig, ManualTemplate
-from utcp_bridge.transports.client import Client, LoadedManual
-from utcp_bridge.transports.manuals import NotAManualError, is_openapi, tools_of_manual
+from utcp_bridge.transports.client.client import Client, LoadedManual
+from utcp_bridge.transports.manuals.reading import NotAManualError, is_openapi, tools_of_manual
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus" / "manuals"
 

@@ -12,7 +12,7 @@ import pytest
 
 from utcp_bridge.discovery import Discovery, discover
 from utcp_bridge.errors import ToolExecutionError
-from utcp_bridge.transports.client import Client, open_client
+from utcp_bridge.transports.client.client import Client, open_client
 
 pytest.importorskip("utcp_mcp", reason="utcp-mcp requires langchain<0.4, so it is tested in its own environment")
 

@@ -13,7 +13,7 @@ from utcp.interfaces.tool_post_processor import ToolPostProcessor
 from tests.support.manuals import config, http_tool, text_manual
 from utcp_bridge import Toolset
 from utcp_bridge.transports.drafts import draft_of
-from utcp_bridge.transports.repository import LateRepository, upstream_tool
+from utcp_bridge.transports.upstream.repository import LateRepository, upstream_tool
 
 BARE = {"call_template_type": "text", "name": "m", "content": "{}"}
 
@@ -84,7 +84,7 @@ async def test_loading_and_calling_make_none_and_a_search_makes_them(monkeypatch
         made.append(name)
         return upstream_tool(name, draft, template)
 
-    monkeypatch.setattr("utcp_bridge.transports.utcp_client.upstream_tool", seen)
+    monkeypatch.setattr("utcp_bridge.transports.upstream.utcp_client.upstream_tool", seen)
     source = config(text_manual("m", [http_tool("echo", "http://127.0.0.1:9/echo")], "http"))
     async with await Toolset.aopen(source) as toolset:
         assert (await toolset.acall("m_echo")).is_error

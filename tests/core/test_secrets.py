@@ -15,13 +15,13 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from utcp_bridge.errors import ToolExecutionError
-from utcp_bridge.transports.leaks import (
+from utcp_bridge.transports.secrets.leaks import (
     guard_upstream_loggers,
     our_client_at_work,
     scrubbed_error,
     without_queries,
 )
-from utcp_bridge.transports.secrets import SecretScrubber
+from utcp_bridge.transports.secrets.scrubber import SecretScrubber
 
 SECRET = 'sk-LIVE/"ü+ &<1>%'  # noqa: S105 - made up
 

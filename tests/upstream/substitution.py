@@ -19,9 +19,9 @@ import utcp_http.http_communication_protocol as http
 import utcp_http.sse_communication_protocol as sse
 import utcp_http.streamable_http_communication_protocol as streamable
 
-from utcp_bridge.transports.cli import CliProtocol
-from utcp_bridge.transports.http import HttpProtocol
-from utcp_bridge.transports.streaming import SseProtocol, StreamableHttpProtocol
+from utcp_bridge.transports.cli.protocol import CliProtocol
+from utcp_bridge.transports.http.protocol import HttpProtocol
+from utcp_bridge.transports.streaming.protocol import SseProtocol, StreamableHttpProtocol
 
 SECURITY = ("security", "loopback", "isolation")
 

@@ -19,7 +19,7 @@ from utcp_bridge import Toolset
 from utcp_bridge.openapi import tools_from_openapi
 from utcp_bridge.schema import InvalidArguments
 from utcp_bridge.tools import BridgedTool
-from utcp_bridge.transports._http_document import parse_document
+from utcp_bridge.transports.documents.parsing import parse_document
 
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the collection of real descriptions is not here")
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from utcp_cli.cli_call_template import CliCallTemplate, CommandStep
 
 from utcp_bridge.errors import ToolArgumentsError, ToolExecutionError
-from utcp_bridge.transports._cli_placeholders import PLACEHOLDER, Place, find_placeholders
-from utcp_bridge.transports.cli import CliProtocol
+from utcp_bridge.transports.cli.placeholders import PLACEHOLDER, Place, find_placeholders
+from utcp_bridge.transports.cli.protocol import CliProtocol
 
 X = "UTCP_ARG_x_UTCP_END"
 

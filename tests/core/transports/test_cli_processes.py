@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from utcp_cli.cli_call_template import CliCallTemplate, CommandStep
 
-from tests.support.processes import PS, is_running
+from tests.support.processes import PS, is_gone, is_running
 from utcp_bridge.errors import ToolExecutionError
-from utcp_bridge.transports import _cli_group
-from utcp_bridge.transports.cli import CliProtocol
+from utcp_bridge.transports.cli import process_group
+from utcp_bridge.transports.cli.protocol import CliProtocol
 
 
 def call(*commands: str, protocol: CliProtocol | None = None, **fields: Any) -> Coroutine[Any, Any, Any]:
@@ -127,7 +127,7 @@ async def test_a_command_gets_time_to_end_in_its_own_way(tmp_path: Path) -> None
 
 
 async def test_a_second_cancellation_takes_that_time_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_cli_group, "GRACE", 3600)
+    monkeypatch.setattr(process_group, "GRACE", 3600)
     task = asyncio.create_task(call("trap '' TERM; touch $$; while :; do sleep 0.01; done", working_dir=str(tmp_path)))
     pids = await pids_in(tmp_path, 1)
     task.cancel()
@@ -153,7 +153,7 @@ async def test_a_time_limit_of_the_caller_ends_the_call(tmp_path: Path) -> None:
     with pytest.raises(TimeoutError):
         await limited()
     (pid,) = files_in(tmp_path)
-    assert not is_running(int(pid))
+    assert is_gone(int(pid))
 
 
 async def test_discovery_can_be_cancelled_as_well(tmp_path: Path) -> None:
@@ -315,7 +315,7 @@ async def test_an_exit_code_that_something_else_took_is_a_failure_with_a_warning
 PROGRAM = """
 import asyncio, os, sys, threading, time, warnings
 from utcp_cli.cli_call_template import CliCallTemplate, CommandStep
-from utcp_bridge.transports.cli import CliProtocol
+from utcp_bridge.transports.cli.protocol import CliProtocol
 
 template = CliCallTemplate(name="m", commands=[CommandStep(command="touch $$; sleep 60; true")])
 
@@ -355,4 +355,4 @@ def test_a_program_that_ends_in_the_middle_of_a_call_leaves_nothing(ending: str,
     ended = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
     (pid,) = files_in(tmp_path)
-    assert not is_running(int(pid))
+    assert is_gone(int(pid))

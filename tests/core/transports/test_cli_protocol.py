@@ -19,7 +19,7 @@ from utcp_http.http_call_template import HttpCallTemplate
 
 from utcp_bridge.config.legacy import ALL_ARGUMENTS
 from utcp_bridge.errors import ConfigError, ToolArgumentsError, ToolExecutionError, ToolTransportError
-from utcp_bridge.transports.cli import CliProtocol
+from utcp_bridge.transports.cli.protocol import CliProtocol
 
 Step = str | CommandStep
 

@@ -19,7 +19,7 @@ from tests.support.echo import by_path, event, streaming
 from tests.support.http_server import HttpServer, http_server, replying
 from tests.support.manuals import config, http_tool, text_manual
 from utcp_bridge import Toolset
-from utcp_bridge.transports.utcp_client import BridgeUtcpClient
+from utcp_bridge.transports.upstream.utcp_client import BridgeUtcpClient
 
 DATA = {"name": "Paris", "note": "a long text", "nested": {"name": "x", "secret_plan": 1}}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from utcp_bridge.transports._event_stream import EventParser, EventStreamError, ServerEvent
+from utcp_bridge.transports.streaming.event_stream import EventParser, EventStreamError, ServerEvent
 
 STREAMS: list[tuple[bytes, list[ServerEvent]]] = [
     (b"data: a\n\ndata: b\n\n", [ServerEvent(data="a"), ServerEvent(data="b")]),

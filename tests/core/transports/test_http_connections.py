@@ -25,7 +25,7 @@ from utcp_http.http_call_template import HttpCallTemplate
 
 from tests.support.http_server import HttpServer, http_server, replying
 from utcp_bridge.errors import RunnerError, ToolTransportError
-from utcp_bridge.transports.http import HttpOptions, HttpProtocol
+from utcp_bridge.transports.http.protocol import HttpOptions, HttpProtocol
 
 Loops = Callable[[], asyncio.AbstractEventLoop]
 

@@ -14,9 +14,9 @@ from utcp.data.auth_implementations.basic_auth import BasicAuth
 from utcp_http.http_call_template import HttpCallTemplate
 
 from tests.support.http_server import http_server, replying
-from utcp_bridge.transports import _http_yaml
-from utcp_bridge.transports._http_document import parse_document
-from utcp_bridge.transports.http import DocumentError, HttpProtocol
+from utcp_bridge.transports.documents import yaml
+from utcp_bridge.transports.documents.parsing import parse_document
+from utcp_bridge.transports.http.protocol import DocumentError, HttpProtocol
 
 MANUAL = {"utcp_version": "1.0.1", "manual_version": "1.0.0", "tools": []}
 
@@ -217,7 +217,7 @@ async def test_a_server_that_cannot_be_asked_is_said_to_be_so(protocol: HttpProt
 
 
 async def test_a_document_has_a_size_limit(protocol: HttpProtocol, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("utcp_bridge.transports.http.MAX_DOCUMENT_BYTES", 1000)
+    monkeypatch.setattr("utcp_bridge.transports.http.protocol.MAX_DOCUMENT_BYTES", 1000)
     async with http_server(replying({"a": "x" * 2000})) as server:
         with pytest.raises(DocumentError, match="limit is 1,000 bytes"):
             await protocol.fetch_document(HttpCallTemplate(name="m", url=server.url))
@@ -245,7 +245,7 @@ def test_the_size_of_a_document_with_aliases_is_counted_and_not_walked() -> None
     document: Any = ["x"]
     for _ in range(200):
         document = [document] * 10
-    assert _http_yaml._expanded_size(document) > 1e199  # noqa: SLF001 - too large to be written as text
+    assert yaml._expanded_size(document) > 1e199  # noqa: SLF001 - too large to be written as text
     shared = {"a": 1}
-    assert _http_yaml._expanded_size({"x": shared, "y": [shared, shared]}) == 8  # noqa: SLF001
+    assert yaml._expanded_size({"x": shared, "y": [shared, shared]}) == 8  # noqa: SLF001
     assert json.dumps({"x": shared, "y": [shared, shared]})

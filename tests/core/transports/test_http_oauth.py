@@ -16,7 +16,7 @@ from utcp_http.http_call_template import HttpCallTemplate
 
 from tests.support.http_server import HttpServer, http_server
 from utcp_bridge.errors import ToolExecutionError, ToolTransportError
-from utcp_bridge.transports.http import HttpProtocol
+from utcp_bridge.transports.http.protocol import HttpProtocol
 
 
 @dataclass
@@ -92,7 +92,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
         nonlocal now
         now += seconds
 
-    monkeypatch.setattr("utcp_bridge.transports._http_oauth.monotonic", lambda: now)
+    monkeypatch.setattr("utcp_bridge.transports.http.oauth.monotonic", lambda: now)
     return advance
 
 

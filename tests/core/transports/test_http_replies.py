@@ -15,7 +15,7 @@ from utcp_http.http_call_template import HttpCallTemplate
 
 from tests.support.http_server import Answer, http_server, replying
 from utcp_bridge.errors import ToolExecutionError, ToolTransportError
-from utcp_bridge.transports.http import HttpOptions, HttpProtocol
+from utcp_bridge.transports.http.protocol import HttpOptions, HttpProtocol
 
 
 @pytest.fixture

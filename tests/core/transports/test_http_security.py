@@ -12,8 +12,8 @@ from utcp_http.http_call_template import HttpCallTemplate
 
 from tests.support.http_server import HttpServer, http_server, replying
 from utcp_bridge.errors import ToolExecutionError, ToolTransportError
-from utcp_bridge.transports._http_security import RefusedRequestError, UrlRules
-from utcp_bridge.transports.http import HttpOptions, HttpProtocol
+from utcp_bridge.transports.http.protocol import HttpOptions, HttpProtocol
+from utcp_bridge.transports.http.security import RefusedRequestError, UrlRules
 
 
 @pytest.fixture

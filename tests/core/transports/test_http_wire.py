@@ -18,7 +18,7 @@ from utcp_http.http_call_template import HttpCallTemplate
 
 from tests.support.http_server import HttpServer, Received, http_server
 from utcp_bridge.errors import ToolArgumentsError, ToolTransportError
-from utcp_bridge.transports.http import HttpOptions, HttpParameter, HttpProtocol, MappedHttpCallTemplate
+from utcp_bridge.transports.http.protocol import HttpOptions, HttpParameter, HttpProtocol, MappedHttpCallTemplate
 
 
 @pytest.fixture

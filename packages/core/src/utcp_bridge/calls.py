@@ -19,10 +19,10 @@ from utcp_bridge.errors import (
 )
 from utcp_bridge.options import Limit
 from utcp_bridge.tools import BridgedTool
-from utcp_bridge.transports.client import Client
+from utcp_bridge.transports.client.client import Client
 from utcp_bridge.transports.failures import call_error
-from utcp_bridge.transports.pieces import collected
-from utcp_bridge.transports.secrets import SecretScrubber
+from utcp_bridge.transports.secrets.scrubber import SecretScrubber
+from utcp_bridge.transports.streaming.pieces import collected
 
 OnChunk: TypeAlias = Callable[[Any], object]
 """Is given each piece of a reply as it comes."""

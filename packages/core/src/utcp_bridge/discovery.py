@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from utcp_bridge.config import ManualTemplate
 from utcp_bridge.errors import DiscoveryError
-from utcp_bridge.transports.client import (
+from utcp_bridge.transports.client.client import (
     Client,
     DiscoveredTool,
     FetchedManual,

@@ -29,7 +29,7 @@ from utcp_bridge.options import Limit, Options, OptionsDict
 from utcp_bridge.results import ToolResult, normalise
 from utcp_bridge.schema import InvalidArguments
 from utcp_bridge.tools import BridgedTool, bridged, is_read_only
-from utcp_bridge.transports.client import Client, Source, open_client
+from utcp_bridge.transports.client.client import Client, Source, open_client
 
 logger = logging.getLogger(__name__)
 

@@ -17,9 +17,9 @@ from utcp_bridge.errors import (
     ToolTimeoutError,
     ToolTransportError,
 )
-from utcp_bridge.transports._http_failures import connection_error
-from utcp_bridge.transports._http_reason import http_error
-from utcp_bridge.transports.leaks import without_queries
+from utcp_bridge.transports.http.failures import connection_error
+from utcp_bridge.transports.http.reason import http_error
+from utcp_bridge.transports.secrets.leaks import without_queries
 
 LONGEST_REASON = 2_000
 """Characters; what is longer is cut, with a notice of its size."""

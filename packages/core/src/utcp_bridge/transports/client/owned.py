@@ -1,0 +1,135 @@
+"""The client of a configuration: opens a `UtcpClient` of our own and closes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from utcp.data.utcp_client_config import UtcpClientConfig
+from utcp.implementations.in_mem_tool_repository import InMemToolRepository
+from utcp.interfaces.concurrent_tool_repository import ConcurrentToolRepository
+
+from utcp_bridge.config import BridgeConfig, ManualTemplate
+from utcp_bridge.errors import ConfigError
+from utcp_bridge.transports.client.client import (
+    Client,
+    FetchedManual,
+    LoadedManual,
+    MissingVariable,
+    RequiredVariable,
+    discovered_tool,
+)
+from utcp_bridge.transports.drafts import DraftTool, SkippedTool
+from utcp_bridge.transports.failures import reason
+from utcp_bridge.transports.manuals.fetching import fetch, variables_of
+from utcp_bridge.transports.secrets.leaks import guard_upstream_loggers
+from utcp_bridge.transports.upstream.repository import LateRepository
+from utcp_bridge.transports.upstream.utcp_client import BridgeUtcpClient, RegisteredManual
+
+# They keep no state that is bound to a loop, or keep it per loop.
+_FREE_OF_LOOPS = frozenset({"http", "sse", "streamable_http", "cli", "text", "file"})
+_KNOWN = frozenset({"utcp_bridge", "utcp_http", "utcp_cli", "utcp_text", "utcp_file"})
+
+
+class OwnedClient(Client):
+    """Holds no manual at first. Make it with `Client.create`."""
+
+    def __init__(
+        self,
+        config: BridgeConfig,
+        utcp_config: UtcpClientConfig,
+        broken_plugins: Mapping[str, str],
+        http_options: Mapping[str, Any],
+    ) -> None:
+        self._ours = BridgeUtcpClient(utcp_config, str(config.root_dir or Path.cwd()), http_options)
+        super().__init__(self._ours)
+        self.secrets = self._ours.secrets
+        self._manuals = config.manuals
+        self._broken_plugins = broken_plugins
+        guard_upstream_loggers(self.secrets)
+
+    @classmethod
+    def of(
+        cls, config: BridgeConfig, broken_plugins: Mapping[str, str], http_options: Mapping[str, Any]
+    ) -> OwnedClient:
+        """Open a client with this configuration; see `Client.create`."""
+        try:
+            utcp_config = UtcpClientConfig.model_validate(config.client)
+        except Exception as error:  # noqa: BLE001 - upstream's validators raise more than Pydantic's own error
+            complaint = reason(error)
+        else:
+            is_ours = not isinstance(config.client.get("tool_repository"), ConcurrentToolRepository)
+            if is_ours and type(utcp_config.tool_repository) is InMemToolRepository:
+                utcp_config.tool_repository = LateRepository()
+            return cls(config, utcp_config, broken_plugins, http_options)
+        # Out here, because the error itself shows what was given.
+        raise ConfigError(f"UTCP does not take this client configuration: {complaint}.")
+
+    async def manual_templates(self) -> tuple[ManualTemplate, ...]:
+        """See `Client.manual_templates`."""
+        return self._manuals
+
+    def required_variables(self, template: ManualTemplate) -> tuple[RequiredVariable, ...]:
+        """See `Client.required_variables`."""
+        variables = self._ours.variables
+        return tuple(RequiredVariable(key, variables.defined(key)) for key in variables_of(template, variables).keys)
+
+    def loop_bound(self, protocol: str) -> bool:
+        """See `Client.loop_bound`."""
+        if protocol not in _FREE_OF_LOOPS:
+            return True
+        # What a user registered in the place of one of these may keep anything.
+        return type(self._ours.protocol(protocol)).__module__.partition(".")[0] not in _KNOWN
+
+    async def close(self) -> None:
+        """See `Client.close`."""
+        await self._without_secrets(self._ours.close)
+
+    def discard(self) -> None:  # noqa: D102 - see `Client`
+        self._ours.discard()
+
+    async def _fetched(self, template: ManualTemplate) -> FetchedManual:
+        registered = await fetch(self._ours, template, self._broken_plugins)
+        # Once more: a plugin may have imported what it needs, and its loggers with it, only now.
+        guard_upstream_loggers(self.secrets)
+        return FetchedManual(template.name, self._loaded(registered), registered)
+
+    async def _store(self, fetched: FetchedManual) -> None:
+        if fetched.registered is not None:
+            await self._ours.save(fetched.registered)
+
+    async def _drop(self, name: str) -> None:
+        await self._ours.deregister_manual(name)
+
+    def _loaded(self, registered: RegisteredManual) -> LoadedManual:
+        users: dict[str, list[str]] = {}
+        for tool in registered.tools:
+            for key in tool.use.keys:
+                users.setdefault(key, []).append(tool.name)
+        return LoadedManual(
+            tuple(discovered_tool(tool.name, self._scrubbed(tool.draft), tool.template) for tool in registered.tools),
+            tuple(SkippedTool(tool.name, self.secrets.scrub(tool.reason)) for tool in registered.skipped),
+            tuple(
+                MissingVariable(key, tuple(tools))
+                for key, tools in users.items()
+                if not self._ours.variables.defined(key)
+            ),
+        )
+
+    def _scrubbed(self, draft: DraftTool) -> DraftTool:
+        """What a manual says of a tool, for a server may write the key into it that it was asked with."""
+        if not len(self.secrets):
+            return draft
+        said = f"{draft.description} {draft.tags} {draft.inputs} {draft.outputs}"
+        if self.secrets.scrub(said) == said:
+            return draft
+        clean = self.secrets.scrub_value
+        return replace(
+            draft,
+            description=clean(draft.description),
+            tags=clean(draft.tags),
+            inputs=clean(draft.inputs),
+            outputs=clean(draft.outputs),
+        )

@@ -1,0 +1,53 @@
+"""Replies by content type: JSON to data, text to text, anything else to a block that describes it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from typing import Any
+
+from utcp_bridge.content_types import UNTYPED, charset_of, decode_text, is_json, is_text, media_type, plain_text
+
+_FILENAME = re.compile(r"filename\s*=\s*(?:\"([^\"]*)\"|([^\s;]+))", re.IGNORECASE)
+
+
+def read_reply(content: bytes, content_type: str, disposition: str = "") -> Any:
+    """What a tool's reply means.
+
+    Args:
+        content: The whole body, decompressed.
+        content_type: The `Content-Type` header, or an empty string.
+        disposition: The `Content-Disposition` header, or an empty string.
+
+    Returns:
+        None for an empty body; data for JSON; a string for text, for JSON that is broken, and for UTF-8 text that
+        the server has no type for; for everything else a block
+        `{"type": "blob", "mimeType": ..., "size": ..., "blob": <base64>}`, with `filename` if there is one.
+    """
+    if not content:
+        return None
+    kind = media_type(content_type)
+    if is_json(kind):
+        try:
+            return json.loads(_json_source(content, content_type))
+        except (ValueError, RecursionError):
+            return decode_text(content, content_type)
+    if is_text(kind):
+        return decode_text(content, content_type)
+    if kind in UNTYPED and (text := plain_text(content)) is not None:
+        return text
+    return _blob(content, kind or "application/octet-stream", disposition)
+
+
+def _json_source(content: bytes, content_type: str) -> str | bytes:
+    # `json` detects the Unicode encodings (RFC 8259, section 8.1); others are read only where they are declared.
+    return content if charset_of(content_type)[:3] in {"", "utf"} else decode_text(content, content_type)
+
+
+def _blob(content: bytes, kind: str, disposition: str) -> dict[str, Any]:
+    block: dict[str, Any] = {"type": "blob", "mimeType": kind, "size": len(content)}
+    if match := _FILENAME.search(disposition):
+        block["filename"] = match.group(1) or match.group(2)
+    block["blob"] = base64.b64encode(content).decode("ascii")
+    return block

@@ -1,0 +1,76 @@
+"""What a call template needs to say beyond upstream's: where each argument goes, and how it is written there."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator
+from utcp.data.auth import Auth, AuthSerializer
+from utcp_http.http_call_template import HttpCallTemplate
+
+from utcp_bridge.transports.http.values import PathStyle, QueryStyle
+
+
+class HttpParameter(BaseModel):
+    """One argument's place in the request, in the terms of OpenAPI 3.
+
+    Attributes:
+        argument: The tool's argument.
+        name: Its name on the wire.
+        location: Where it goes.
+        style: Its `style`; None (default) is that of OpenAPI for path and header, and for a query repeats lists
+            and writes objects as JSON text.
+        explode: Its `explode`; None (default) is OpenAPI's default for the style.
+        allow_reserved: Its `allowReserved`, for a query; default False.
+        json_content: True for a parameter with `content: application/json`, which is always JSON text.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    argument: str
+    name: str
+    location: Literal["path", "query", "header", "cookie"]
+    style: PathStyle | QueryStyle | None = None
+    explode: bool | None = None
+    allow_reserved: bool = False
+    json_content: bool = False
+
+
+class MappedHttpCallTemplate(HttpCallTemplate):
+    """An HTTP call template that maps every argument, for tools whose document tells (OpenAPI).
+
+    Attributes:
+        http_method: Any method (RFC 9110, section 9.1), since OpenAPI 3.2 lets an API have its own.
+        parameters: The place of each argument.
+        body_arguments: Argument to property, for a body whose properties are arguments of their own.
+        file_fields: Properties of a multipart body that are files; a text in such a property is the file's content.
+        body_required: Whether a body is sent even if none of `body_arguments` is given; default False.
+        part_types: The content type of single parts of a multipart body; JSON for a field of a urlencoded one.
+        form_styles: `style` of single fields of a urlencoded body, with the default of `explode` for it.
+        undeclared: What happens to arguments that have no place: `"query"` (default) adds them to the query,
+            as upstream does; `"refuse"` is for a closed schema.
+        more_auth: Credentials needed besides `auth`.
+    """
+
+    http_method: str = Field("GET", pattern=r"\A[!#$%&'*+.^_`|~0-9A-Za-z-]+\z")  # type: ignore[assignment]
+    parameters: list[HttpParameter] = Field(default_factory=list)
+    body_arguments: dict[str, str] = Field(default_factory=dict)
+    body_required: bool = False
+    file_fields: list[str] = Field(default_factory=list)
+    part_types: dict[str, str] = Field(default_factory=dict)
+    form_styles: dict[str, QueryStyle] = Field(default_factory=dict)
+    undeclared: Literal["query", "refuse"] = "query"
+    more_auth: list[Auth] = Field(default_factory=list)
+
+    # As upstream does it for `auth`: the declared type alone knows none of the credentials' fields.
+
+    @field_validator("more_auth", mode="before")
+    @classmethod
+    def _read_more_auth(cls, value: Any) -> Any:
+        if not isinstance(value, list):
+            return value
+        return [item if isinstance(item, Auth) else AuthSerializer().validate_dict(item) for item in value]
+
+    @field_serializer("more_auth")
+    def _write_more_auth(self, value: list[Auth]) -> list[dict[str, Any]]:
+        return [AuthSerializer().to_dict(item) for item in value]

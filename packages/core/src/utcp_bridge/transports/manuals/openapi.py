@@ -1,0 +1,92 @@
+"""OpenAPI documents as manuals: what they refer to is fetched, and each operation becomes a tool."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from utcp_bridge.openapi import Conversion, OpenApiError, fetch_siblings, tools_from_openapi
+from utcp_bridge.transports.drafts import DraftManual, DraftTool, SkippedTool
+from utcp_bridge.transports.failures import reason
+from utcp_bridge.transports.http.template import MappedHttpCallTemplate
+from utcp_bridge.transports.manuals.reading import NotAManualError
+
+OPTIONS = frozenset({"flatten_body", "media_types", "server_variables"})
+"""What `openapi` in a manual's call template may say; see `tools_from_openapi`."""
+
+_MOST_CONVERSIONS = 8
+
+
+async def openapi_draft(
+    document: Mapping[str, Any],
+    *,
+    manual: str,
+    url: str,
+    base_url: str | None,
+    auth_tools: Mapping[str, Any] | None,
+    options: Mapping[str, Any],
+    defined: Callable[[str], bool],
+    fetch: Callable[[str], Awaitable[Any]],
+) -> DraftManual:
+    """Make tools of an OpenAPI document, off the loop.
+
+    Args:
+        document: The parsed document.
+        manual: The manual's name.
+        url: Where the document came from, after redirects; empty if it came from nowhere.
+        base_url: What the user says the server is, in place of what the document says; or None.
+        auth_tools: `auth_tools` of the manual's call template, variables unfilled, or None.
+        options: `openapi` of the manual's call template.
+        defined: Tells whether a variable of the manual has a value.
+        fetch: Fetches and parses another document.
+
+    Returns:
+        The tools, and the operations that were left out.
+
+    Raises:
+        NotAManualError: It cannot be read as OpenAPI, or `options` are wrong.
+    """
+    unknown = sorted(options.keys() - OPTIONS)
+    if unknown:
+        raise NotAManualError(
+            f"'openapi' in its call template has no option {unknown[0]!r}; expected {', '.join(sorted(OPTIONS))}"
+        )
+    siblings: dict[str, Any] = {}
+
+    def convert() -> Conversion:
+        return tools_from_openapi(
+            document,
+            url=url,
+            siblings=siblings,
+            base_url=base_url,
+            auth_tools=auth_tools,
+            defined=defined,
+            **options,
+        )
+
+    try:
+        for _ in range(_MOST_CONVERSIONS):
+            conversion = await asyncio.to_thread(convert)
+            if not conversion.wanted:
+                break
+            siblings = await fetch_siblings(conversion.wanted, url, fetch, siblings)
+    except OpenApiError as error:
+        raise NotAManualError(str(error)) from error
+    return await asyncio.to_thread(_draft, conversion, manual)
+
+
+def _draft(conversion: Conversion, manual: str) -> DraftManual:
+    tools: list[DraftTool] = []
+    skipped = [SkippedTool(operation.name, operation.reason) for operation in conversion.skipped]
+    for tool in conversion.tools:
+        try:
+            template = MappedHttpCallTemplate.model_validate({"name": manual, **tool.template})
+        except ValidationError as error:
+            skipped.append(SkippedTool(f"{tool.method} {tool.path}", f"it cannot be called: {reason(error)}"))
+            continue
+        tools.append(DraftTool(tool.name, tool.description, tool.tags, tool.inputs, tool.outputs, None, template))
+    # An OpenAPI document in a file or a text can bring nothing but HTTP tools, and would be of no use without them.
+    return DraftManual(tuple(tools), tuple(skipped), protocols=("http",))

@@ -1,0 +1,171 @@
+"""From what a manual says to what UTCP can call: each tool by itself, and only of the protocols that are allowed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, TypeAlias
+
+from utcp.data.call_template import CallTemplate, CallTemplateSerializer
+from utcp_http._security import is_loopback_url, reject_remote_loopback_tool_urls
+
+from utcp_bridge.transports.drafts import DraftManual, DraftTool, SkippedTool
+from utcp_bridge.transports.failures import reason
+from utcp_bridge.transports.upstream.utcp_client import RegisteredManual, RegisteredTool
+from utcp_bridge.transports.variables import Variables, VariableUse, fill_in
+
+# Where a call template type comes from that is not installed; https://github.com/universal-tool-calling-protocol
+_PACKAGES = {
+    "mcp": "utcp-mcp",
+    "graphql": "utcp-gql",
+    "websocket": "utcp-websocket",
+    "tcp": "utcp-socket",
+    "udp": "utcp-socket",
+}
+_NO_FIELDS: Mapping[str, Any] = {}
+
+Rebuild: TypeAlias = Callable[[dict[str, Any]], CallTemplate]
+
+
+class UnusableTemplateError(ValueError):
+    """A call template that UTCP does not take; the message names the fields, never their values."""
+
+
+def call_template(fields: Mapping[str, Any], broken_plugins: Mapping[str, str]) -> CallTemplate:
+    """The call template that a dict describes.
+
+    Raises:
+        UnusableTemplateError: Its type is not installed, or a field is missing or wrong.
+    """
+    kind = fields.get("call_template_type")
+    serializer = CallTemplateSerializer.call_template_serializers.get(kind) if isinstance(kind, str) else None
+    if serializer is None:
+        raise UnusableTemplateError(_unknown_type(kind, broken_plugins))
+    try:
+        return serializer.validate_dict(dict(fields))
+    except Exception as error:
+        raise UnusableTemplateError(f"the {kind} call template is wrong: {reason(error)}") from error
+
+
+def register(
+    draft: DraftManual,
+    template: CallTemplate,
+    *,
+    variables: Variables,
+    final_url: str | None,
+    broken_plugins: Mapping[str, str],
+) -> RegisteredManual:
+    """Judge the tools of a manual.
+
+    Args:
+        draft: What the manual says.
+        template: The manual's call template, its variables filled in.
+        variables: Where the variables of its tools get their values.
+        final_url: Where the manual came from after redirects; None if it did not come over HTTP.
+        broken_plugins: Plugins that could not be loaded, for the reason of a tool that needs one.
+
+    Returns:
+        The tools that can be called, under the names that UTCP gives them, and those that were skipped.
+    """
+    allowed = tuple(template.allowed_communication_protocols or (template.call_template_type, *draft.protocols))
+    skipped = list(draft.skipped)
+    registered: dict[str, RegisteredTool] = {}
+    rebuild = partial(call_template, broken_plugins=broken_plugins)
+    is_judged = final_url is not None and not is_loopback_url(final_url)
+    for tool in draft.tools:
+        name = _full_name(template.name, tool.name)
+        try:
+            _require_object(tool.inputs)
+            ready = _registered(tool, name, template, variables, rebuild)
+            _require_allowed(ready.template.call_template_type, allowed)
+            if is_judged:
+                _require_no_loopback(ready, str(final_url))
+        except ValueError as error:
+            skipped.append(SkippedTool(name, str(error)))
+        else:
+            registered.pop(name, None)
+            registered[name] = ready
+    if len(registered) < len(draft.tools):
+        counts = Counter(_full_name(template.name, tool.name) for tool in draft.tools)
+        for name, count in counts.items():
+            if count > 1 and name in registered:
+                # utcp 1.2.0 stores all of them and calls the last.
+                skipped.append(SkippedTool(name, f"{count} tools of the manual have this name; only the last is kept"))
+    return RegisteredManual(template, draft.manual_version, tuple(registered.values()), tuple(skipped))
+
+
+def _registered(
+    draft: DraftTool, name: str, manual: CallTemplate, variables: Variables, rebuild: Rebuild
+) -> RegisteredTool:
+    template, fields, rebuild = _template_of(draft, manual.name, rebuild)
+    # Plugins such as utcp-mcp give their tools the template of the manual, whose variables are filled in already.
+    is_manuals = draft.template is template and template == manual
+    use = VariableUse(manual.name) if is_manuals else VariableUse.of(fields, manual.name, variables)
+    if template is None:
+        # A variable may stand for what is no text, such as a port: judge it with its value, if it has one.
+        template = rebuild(fill_in(fields, use.values(variables)))
+    return RegisteredTool(name, draft, template, use, fields if use.names else _NO_FIELDS, rebuild)
+
+
+def _template_of(
+    draft: DraftTool, namespace: str, rebuild: Rebuild
+) -> tuple[CallTemplate | None, dict[str, Any], Rebuild]:
+    if isinstance(draft.template, CallTemplate):
+        kind = type(draft.template)
+        return draft.template, draft.template.model_dump(), kind.model_validate
+    # utcp 1.2.0 gives a template without a name a random one.
+    fields = {**draft.template, "name": draft.template.get("name") or namespace}
+    try:
+        return rebuild(fields), fields, rebuild
+    except UnusableTemplateError:
+        if "$" not in repr(fields) or fields.get("call_template_type") not in _installed():
+            raise
+        return None, fields, rebuild
+
+
+def _full_name(manual: str, tool: str) -> str:
+    # utcp 1.2.0, UtcpClientImplementation.register_manual
+    return tool if tool.startswith(f"{manual}.") else f"{manual}.{tool}"
+
+
+def _require_object(inputs: dict[str, Any] | bool) -> None:
+    kind = inputs.get("type") if isinstance(inputs, dict) else None if inputs else "nothing"
+    kinds = [kind] if isinstance(kind, str) else kind if isinstance(kind, list) else []
+    if kinds and "object" not in kinds:
+        raise ValueError(f"its 'inputs' describe {kind!r}, but the arguments of a tool are always an object")
+
+
+def _require_allowed(kind: str, allowed: Sequence[str]) -> None:
+    if kind not in allowed:
+        key = ", ".join(f'"{protocol}"' for protocol in (*allowed, kind))
+        raise ValueError(
+            f"it uses the protocol {kind!r}, and its manual may bring only {' and '.join(map(repr, allowed))}; "
+            f'to allow it, add "allowed_communication_protocols": [{key}] to the manual\'s call template'
+        )
+
+
+def _require_no_loopback(ready: RegisteredTool, final_url: str) -> None:
+    # The rule of utcp-http 1.1.15 for a manual, applied to one tool at a time, so that it costs only that tool.
+    one_tool = SimpleNamespace(tools=[SimpleNamespace(name=ready.name, tool_call_template=ready.template)])
+    try:
+        reject_remote_loopback_tool_urls(final_url, one_tool)
+    except ValueError as error:
+        raise ValueError(
+            "its URL, or that of its token, is on this machine, and a manual from another one may not lead there"
+        ) from error
+
+
+def _installed() -> list[str]:
+    return sorted(CallTemplateSerializer.call_template_serializers)
+
+
+def _unknown_type(kind: Any, broken_plugins: Mapping[str, str]) -> str:
+    if kind is None:
+        return "it has no 'call_template_type'"
+    text = f"no installed UTCP plugin handles the call_template_type {kind!r} (installed: {', '.join(_installed())})"
+    if kind in broken_plugins:
+        return f"{text}; the plugin {kind!r} cannot be loaded: {broken_plugins[kind]}"
+    package = _PACKAGES.get(kind) if isinstance(kind, str) else None
+    return f"{text}; install {package!r}" if package else text

@@ -1,0 +1,1 @@
+"""Keeping secrets in: what is one, where it would leak, and how it is replaced."""

@@ -1,0 +1,1 @@
+"""Calls whose replies come in pieces: SSE and streamable HTTP."""
