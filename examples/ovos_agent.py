@@ -2,7 +2,7 @@
 
 python examples/ovos_agent.py examples/ovos_persona.json "What is the weather in Paris?"
 
-It needs `ovos-persona`, `ovos-agentic-loop`, and the model and the tool server that the persona names.
+It needs `pip install "ovos-utcp-toolbox[agents]"`, and the model and the tool server that the persona names.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ends the interpreter in different situations; `test_runner.py` runs it with the name of one."""
+"""Ends the interpreter in different situations; `test_runner.py` runs it with the name of one, and how to call."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import atexit
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from utcp_bridge.errors import RunnerStoppedError
 from utcp_bridge.runner import Lease, acquire
 
+RUN: Callable[..., Any] = getattr(Lease, sys.argv[2])
 LONG = 60.0
 started = threading.Event()
 kept: list[Any] = []  # what is left open until the interpreter clears this module
@@ -31,7 +32,7 @@ async def long_call() -> None:
 
 def call_until_stopped(lease: Lease) -> None:
     try:
-        lease.run(long_call)
+        RUN(lease, long_call)
     except RunnerStoppedError:
         say("stopped")
 
@@ -42,7 +43,7 @@ def in_flight(work: Any = long_call, *, daemon: bool = True) -> Lease:
 
     def call() -> None:
         try:
-            lease.run(work)
+            RUN(lease, work)
         except RunnerStoppedError:
             if not daemon:
                 say("stopped")
@@ -53,7 +54,7 @@ def in_flight(work: Any = long_call, *, daemon: bool = True) -> Lease:
 
 
 def idle() -> None:
-    acquire().run(lambda: asyncio.sleep(0))
+    RUN(acquire(), lambda: asyncio.sleep(0))
 
 
 def daemon_thread() -> None:
@@ -186,7 +187,7 @@ def left_open() -> None:
         await anext(generator)
         kept.extend([generator, asyncio.create_task(asyncio.sleep(LONG)), aiohttp.ClientSession()])
 
-    acquire().run(work)
+    RUN(acquire(), work)
 
 
 def background_task_that_fails() -> None:
@@ -200,7 +201,7 @@ def background_task_that_fails() -> None:
         kept.append(asyncio.create_task(fails()))
         await asyncio.sleep(0)
 
-    acquire().run(work)
+    RUN(acquire(), work)
 
 
 def generator_that_fails() -> None:
@@ -215,7 +216,7 @@ def generator_that_fails() -> None:
         await anext(generator)
         kept.append(generator)
 
-    acquire().run(work)
+    RUN(acquire(), work)
 
 
 def exit_code() -> None:
@@ -227,7 +228,7 @@ def exit_from_work() -> None:
     async def work() -> None:
         sys.exit(4)
 
-    acquire().run(work)
+    RUN(acquire(), work)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Forks in different situations; `test_runner.py` runs it with the name of one."""
+"""Forks in different situations; `test_runner.py` runs it with the name of one, and how to call."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from utcp_bridge.runner import Lease, acquire
+
+RUN: Callable[..., Any] = getattr(Lease, sys.argv[2])
 
 
 async def add(a: int, b: int) -> int:
@@ -32,9 +35,9 @@ def in_child(function: Callable[[], object]) -> int:
 
 
 def works_here(lease: Lease) -> None:
-    assert lease.run(process_id) == os.getpid()
+    assert RUN(lease, process_id) == os.getpid()
     names = [thread.name for thread in threading.enumerate()]
-    assert names.count("utcp-bridge-runner") == 1, names
+    assert names.count("utcp-bridge-runner") == (sys.argv[2] == "run"), names
 
 
 def lease_from_before() -> None:
@@ -78,7 +81,7 @@ def call_in_flight() -> None:
             sys.stdout.flush()
         return "reply"
 
-    caller = threading.Thread(target=lambda: replies.append(lease.run(slow)))
+    caller = threading.Thread(target=lambda: replies.append(RUN(lease, slow)))
     caller.start()
     started.wait()
     assert in_child(lambda: works_here(lease)) == 0
@@ -95,7 +98,7 @@ def while_others_start_and_stop_it() -> None:
     def start_and_stop() -> None:
         while not ended.is_set():
             lease = acquire()
-            lease.run(lambda: add(1, 1))
+            RUN(lease, lambda: add(1, 1))
             lease.release()
 
     threads = [threading.Thread(target=start_and_stop) for _ in range(4)]
@@ -108,7 +111,7 @@ def while_others_start_and_stop_it() -> None:
                 kept = acquire() if turn % 2 else kept
             lease = kept if turn < 15 else acquire()
             assert in_child(lambda lease=lease: works_here(lease)) == 0  # type: ignore[misc]
-            lease.run(process_id)
+            RUN(lease, process_id)
             if turn >= 15:
                 lease.release()
     finally:
@@ -125,13 +128,13 @@ def from_the_work() -> None:
         if child == 0:
             code = 1
             try:
-                assert lease.run(process_id) == os.getpid()
+                assert RUN(lease, process_id) == os.getpid()
                 code = 0
             finally:
                 os._exit(code)
         return os.waitstatus_to_exitcode((await asyncio.to_thread(os.waitpid, child, 0))[1])
 
-    assert lease.run(forks) == 0
+    assert RUN(lease, forks) == 0
     works_here(lease)
 
 
@@ -145,7 +148,8 @@ def multiprocessing_fork() -> None:
 
 
 def child_call(lease: Lease | None) -> int:
-    return (lease or acquire()).run(process_id)
+    pid: int = RUN(lease or acquire(), process_id)
+    return pid
 
 
 def child_exits_in_flight() -> None:
@@ -158,7 +162,7 @@ def child_exits_in_flight() -> None:
         await asyncio.sleep(60)
 
     def child() -> None:
-        threading.Thread(target=lambda: lease.run(long_call), daemon=True).start()
+        threading.Thread(target=lambda: RUN(lease, long_call), daemon=True).start()
         started.wait()
 
     threading.excepthook = lambda _: None

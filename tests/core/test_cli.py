@@ -265,7 +265,7 @@ def test_what_cannot_be_meant_is_refused(arguments: list[str], said: str, source
     assert said in ran.stderr
 
 
-@pytest.mark.parametrize(("command", "code"), [(["list"], 1), (["show", "x"], 2), (["call", "x"], 1), (["check"], 1)])
+@pytest.mark.parametrize(("command", "code"), [(["list"], 1), (["show", "x"], 1), (["call", "x"], 1), (["check"], 1)])
 def test_where_no_tool_is_the_reason_is_told(command: list[str], code: int, tmp_path: Path) -> None:
     ran = _run_here(command[0], _written(config(NOTHING_LISTENS), tmp_path), *command[1:])
     assert ran.exit_code == code
@@ -275,8 +275,101 @@ def test_where_no_tool_is_the_reason_is_told(command: list[str], code: int, tmp_
 def test_a_source_without_manuals_is_named_so(tmp_path: Path) -> None:
     source = _written(config(), tmp_path)
     checked, listed = _run_here("check", source), _run_here("list", source)
-    assert (checked.exit_code, checked.stdout, checked.stderr) == (0, "", "No manuals are configured.\n")
+    none = "No manuals are configured; they stand in 'manual_call_templates'.\n"
+    assert (checked.exit_code, checked.stdout, checked.stderr) == (0, "", none)
     assert (listed.exit_code, listed.stdout, listed.stderr) == (0, "", "There are no tools.\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (["show", "nothing"], 1),
+        (["call", "nothing"], 1),
+        (["call", "home_get_weather", "city=Atlantis"], 1),
+        (["call", "home_get_weather", "Paris"], 2),
+        (["show", "home_get_weather"], 0),
+        (["list"], 0),
+        (["check"], 0),
+        (["variables"], 0),
+        (["list", "--discovery-timeout", "0"], 2),
+    ],
+)
+def test_exit_codes_mean_the_same_for_every_command(command: list[str], code: int, source: str) -> None:
+    assert _run_here(command[0], source, *command[1:]).exit_code == code
+
+
+@pytest.mark.parametrize("command", ["list", "show", "call", "check", "variables"])
+def test_a_wrong_configuration_is_two_for_every_command(command: str, tmp_path: Path) -> None:
+    more = ["t"] if command in {"show", "call"} else []
+    assert _run_here(command, _written({"manual_call_template": []}, tmp_path), *more).exit_code == 2
+
+
+def test_help_tells_the_exit_codes() -> None:
+    words = " ".join(_run_here("--help").stdout.split())
+    assert "Exit codes: 0 when all went well; 1 when what was asked for failed" in words
+    assert "2 when the command line, the configuration or an option is wrong" in words
+
+
+@pytest.mark.parametrize("command", [["check"], ["list"], ["call", "none"]])
+def test_what_is_odd_about_a_call_template_is_told(command: list[str], manual_url: str, tmp_path: Path) -> None:
+    manual = {"name": "home", "call_template_type": "http", "url": manual_url, "header": {"A": "b"}}
+    ran = _run_here(command[0], _written(config(manual), tmp_path), *command[1:])
+    assert (ran.stdout + ran.stderr).count("unknown key 'header', which has no effect; did you mean 'headers'?") == 1
+
+
+def test_the_options_of_a_persona_count_and_flags_win(manual_url: str, tmp_path: Path) -> None:
+    manual = {"name": "home", "call_template_type": "http", "url": manual_url, "http_method": "GET"}
+    inner = {"utcp_config": config(manual), "include": "home.add_*", "on_failure": "raise", "on_tool_error": "raise"}
+    persona = {"name": "Helper", "handlers": ["loop"], "loop": {"toolboxes": ["ovos-utcp-toolbox"], "toolbox": inner}}
+    source = _written(persona, tmp_path)
+    listed = _run_here("list", source, "--json")
+    assert ([tool["name"] for tool in json.loads(listed.stdout)], listed.stderr) == (["home_add_note"], "")
+    listed = _run_here("list", source, "--json", "--include", "home.get_*")
+    assert [tool["name"] for tool in json.loads(listed.stdout)] == ["home_get_weather"]
+    failed = _run_here("call", source, "home_add_note", "body=5", "--json")
+    assert (failed.exit_code, json.loads(failed.stdout)["is_error"]) == (1, True)
+    inner["timeout"] = "soon"
+    refused = _run_here("check", _written(persona, tmp_path))
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "timeout: expected a number of seconds" in refused.stderr
+
+
+def test_the_file_of_a_persona_is_looked_up_beside_it(manual_url: str, tmp_path: Path) -> None:
+    manual = {"name": "home", "call_template_type": "http", "url": manual_url, "http_method": "GET"}
+    (tmp_path / "tools.json").write_text(json.dumps(config(manual)))
+    source = _written({"toolbox": {"utcp_config": "tools.json", "exclude": "home.add_*"}}, tmp_path)
+    listed = _run_here("list", source, "--json")
+    assert [tool["name"] for tool in json.loads(listed.stdout)] == ["home_get_weather"]
+
+
+def test_variables_are_listed_with_whether_they_have_a_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manual = {**NOTHING_LISTENS, "name": "my_api", "headers": {"A": "${TOKEN}", "B": "${OTHER}"}}
+    monkeypatch.setenv("my__api_TOKEN", "sk-LIVE")
+    source = _written(config(manual), tmp_path)
+    ran = _run_here("variables", source, "--json")
+    assert ran.exit_code == 1
+    assert json.loads(ran.stdout) == [
+        {"key": "my__api_OTHER", "defined": False, "manual": "my_api"},
+        {"key": "my__api_TOKEN", "defined": True, "manual": "my_api"},
+    ]
+    monkeypatch.setenv("my__api_OTHER", "x")
+    shown = _run_here("variables", source)
+    assert (shown.exit_code, "my__api_OTHER" in shown.stdout, "sk-LIVE" in shown.stdout) == (0, True, False)
+
+
+@pytest.mark.parametrize(
+    "source", ["localhost:8000/utcp", "192.168.1.5/utcp", "api.example.com:80", "example.com/a.json"]
+)
+def test_a_url_without_a_scheme_is_taken_for_one_where_there_is_no_such_file(source: str) -> None:
+    ran = _run_here("check", source)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert f"as in 'http://{source}'" in ran.stderr
+
+
+def test_a_limit_of_one_second_is_one_second(tmp_path: Path) -> None:
+    manual = {"name": "m", "call_template_type": "cli", "commands": [{"command": "sleep 60"}]}
+    ran = _run_here("check", _written(config(manual), tmp_path), "--discovery-timeout", "1")
+    assert "no answer within 1 second (discovery_timeout)" in ran.stdout
 
 
 def test_a_scheme_may_be_written_in_capitals(manual_url: str) -> None:

@@ -25,13 +25,8 @@ from utcp.utcp_client import UtcpClient
 from tests.support.documents import Documents, manual, serving, tool
 from utcp_bridge import errors
 from utcp_bridge.config import BridgeConfig, ManualTemplate, load_config
-from utcp_bridge.transports.client.client import (
-    Client,
-    RequiredVariable,
-    config_mapping,
-    is_utcp_client,
-    open_client,
-)
+from utcp_bridge.transports.client.client import Client, config_mapping, is_utcp_client, open_client
+from utcp_bridge.transports.client.loaded import RequiredVariable
 from utcp_bridge.transports.failures import ManualRefusedError
 from utcp_bridge.transports.variables import UndefinedVariableError
 
@@ -289,10 +284,9 @@ async def test_required_variables_are_listed_without_connecting() -> None:
         "headers": {"X": "$TOKEN"},
     }
     client = await open_client({"variables": {"my__api_TOKEN": "t"}, "manual_call_templates": [template]})
-    (manual_template,) = await client.manual_templates()
-    assert client.required_variables(manual_template) == (
-        RequiredVariable("my__api_PATH_PART", defined=False),
-        RequiredVariable("my__api_TOKEN", defined=True),
+    assert await client.required_variables() == (
+        RequiredVariable("my__api_PATH_PART", defined=False, manual="my_api"),
+        RequiredVariable("my__api_TOKEN", defined=True, manual="my_api"),
     )
     await client.close()
 
@@ -363,10 +357,6 @@ async def test_post_processors_repositories_and_search_strategies_are_used(docum
         assert stored is not None
         assert stored.inputs.properties is not None
         assert stored.inputs.properties["text"].type == "string"
-        await client.drop_manual("m")
-        assert await repository.get_tools() == []
-        with pytest.raises(ValueError, match=r"Tool not found: m\.echo"):
-            await client.call_tool("m.echo", {})
 
 
 async def test_a_manual_takes_the_place_of_its_older_version(documents: Documents) -> None:
@@ -381,6 +371,44 @@ async def test_a_manual_takes_the_place_of_its_older_version(documents: Document
 async def test_a_client_configuration_that_utcp_refuses_says_why() -> None:
     with pytest.raises(errors.ConfigError, match="tool_repository"):
         await Client.create(BridgeConfig(client={"tool_repository": {"tool_repository_type": "nowhere"}}))
+
+
+@pytest.mark.parametrize(
+    ("client", "words"),
+    [
+        (
+            {"load_variables_from": [{"variable_loader_type": "dotenv", "env_file": "sk-LIVE"}]},
+            "load_variables_from[0].env_file_path: is missing; unknown key 'env_file' in 'load_variables_from[0]', "
+            "which has no effect; did you mean 'env_file_path'?",
+        ),
+        (
+            {"load_variables_from": [{"variable_loader_type": "env"}]},
+            "load_variables_from[0].variable_loader_type: expected 'dotenv', got 'env'; did you mean 'dotenv'?",
+        ),
+        ({"load_variables_from": [{"env_file_path": ".env"}]}, "variable_loader_type: expected 'dotenv', got nothing."),
+        (
+            {"post_processing": [{"tool_post_processor_type": "limit_strings", "limit": "sk-LIVE"}]},
+            "post_processing[0].limit: expected a whole number, got text.",
+        ),
+        (
+            {"post_processing": [{"tool_post_processor_type": "filterdict"}]},
+            "expected 'filter_dict' or 'limit_strings', got 'filterdict'; did you mean 'filter_dict'?",
+        ),
+        (
+            {"tool_search_strategy": {"type": "x"}},
+            "tool_search_strategy_type: expected 'tag_and_description_word_match'",
+        ),
+        ({"tool_repository": {"tool_repository_type": 5}}, "tool_repository_type: expected 'in_memory', got a number."),
+    ],
+)
+async def test_a_wrong_part_of_a_client_configuration_is_named_with_its_place(
+    client: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(errors.ConfigError) as caught:
+        await Client.create(BridgeConfig(client=client))
+    assert words in str(caught.value)
+    assert "sk-LIVE" not in str(caught.value)
+    assert not str(caught.value).endswith("?.")
 
 
 async def test_a_configuration_object_is_a_source(documents: Documents) -> None:
@@ -402,7 +430,6 @@ async def test_a_ready_client_is_used_as_it_is_and_left_open(documents: Document
         (template,) = await client.manual_templates()
         assert template.name == "m"
         assert await client.call_tool("m.echo", {}) == {"said": "hello"}
-        await client.drop_manual("m")
     assert await ready.call_tool("m.echo", {}) == {"said": "hello"}
     await ready.close()
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from utcp_bridge import Toolset
 from utcp_bridge.config import BridgeConfig, load_config
 from utcp_bridge.errors import ConfigError
 
@@ -197,11 +198,65 @@ class TestFiles:
         assert all(word in str(caught.value) for word in said), str(caught.value)
         assert "sk-LIVE" not in str(caught.value)
 
+    @pytest.mark.parametrize(
+        ("content", "advice"),
+        [
+            ('{"variables": {"a": "b",}}', "remove the comma before the closing bracket"),
+            ('{"manual_call_templates": [{"name": "a"},\n]}', "remove the comma before the closing bracket"),
+            ('// mine\n{"variables": {}}', "JSON has no comments"),
+            ('{"variables": {} /* mine */}', "JSON has no comments"),
+            ('{"variables": {}, # mine\n}', "JSON has no comments"),
+            ("{'variables': {}}", "straight double quotes"),
+            ("{\u201cvariables\u201d: {}}", "straight double quotes"),
+            ("{variables: {}}", "names and texts stand in double quotes"),
+            ('{"variables": abc}', "names and texts stand in double quotes"),
+            ('{"variables": None}', "write null for None"),
+            ('{"a": True}', "write true for True"),
+            ('{"variables": {"a": "b"}', "ends too early"),
+            ('{"variables": {"a": "b', "the closing quote is missing"),
+            ('{"variables": {}}\n{"variables": {}}', "something follows after the end of the document"),
+            ('{"variables": {"a": "C:\\my"}}', "a backslash is written \\\\"),
+            ('{"variables": {"a": "one\ntwo"}}', "a text cannot go over several lines"),
+            ('{"variables": {} "x": 1}', "a comma is missing"),
+            ("", "the file is empty"),
+            (" \n", "the file is empty"),
+            ("variables:\n  a: b\n", "it is YAML; end the file's name in .yaml"),
+            ("<!DOCTYPE html><title>Sign\n in</title>", "it is an HTML page ('Sign in'), expected JSON or YAML"),
+            ('<?xml version="1.0"?><a/>', "it is an XML document, expected JSON or YAML"),
+        ],
+    )
+    def test_with_a_common_mistake_say_what_to_do(self, tmp_path: Path, content: str, advice: str) -> None:
+        path = tmp_path / "utcp.json"
+        path.write_text(content, encoding="utf-8")
+        with pytest.raises(ConfigError) as caught:
+            load_config(path)
+        assert advice in str(caught.value)
+        assert str(path) in str(caught.value)
+
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+    @pytest.mark.parametrize("name", ["utcp.json", "utcp.yaml"])
+    def test_are_read_in_the_encodings_that_editors_write(self, tmp_path: Path, encoding: str, name: str) -> None:
+        path = tmp_path / name
+        text = json.dumps({"variables": {"a": "\u00e9\u5de5"}}, ensure_ascii=False, indent=1).replace("\n", "\r\n")
+        path.write_bytes(text.encode(encoding))
+        assert load_config(path).client == {"variables": {"a": "\u00e9\u5de5"}}
+
+    def test_in_another_encoding_are_said_how_to_save(self, tmp_path: Path) -> None:
+        (tmp_path / "utcp.json").write_bytes('{"variables": {"a": "\u00e9"}}'.encode("latin-1"))
+        with pytest.raises(ConfigError, match="save it as UTF-8"):
+            load_config(tmp_path / "utcp.json")
+
+    def test_that_hold_something_else_altogether_are_not_quoted(self, tmp_path: Path) -> None:
+        (tmp_path / "shadow").write_text("root:*$6$sk-LIVE: 19000\nann:$6$sk-LIVE: 19000\n")
+        with pytest.raises(ConfigError, match="has an unknown key") as caught:
+            load_config(tmp_path / "shadow")
+        assert "sk-LIVE" not in str(caught.value)
+
     def test_that_do_not_exist_are_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)
         with pytest.raises(ConfigError, match=r"no file 'nowhere\.json' in '.*'"):
             load_config("nowhere.json")
-        with pytest.raises(ConfigError, match="Is a directory"):
+        with pytest.raises(ConfigError, match="is a folder; name the file in it"):
             load_config(tmp_path)
         with pytest.raises(ConfigError, match="not the name of a file"):
             load_config("a\0b")
@@ -235,6 +290,11 @@ class TestWrongSources:
             ({"variables": {"PIN": 4711}}, r"variables.PIN: expected text, got a number; write it in quotes"),
             ({"variables": {"ON": True}}, "variables.ON: expected text, got true or false"),
             ({"load_variables_from": {}}, "load_variables_from: expected a list"),
+            ({"load_variables_from": ".env"}, '{"variable_loader_type": "dotenv", "env_file_path": ".env"}, got text'),
+            ({"manual_call_templates": {"weather": {"url": "sk-LIVE"}}}, '[{"name": "weather", ...}] in place of'),
+            ({"utcp_config": None}, "'utcp_config' is null"),
+            ({"utcp_config": {}, "manual_call_templates": []}, "'utcp_config' stands beside other settings of UTCP"),
+            ("file:///srv/utcp.json", "the path of the file itself"),
             ({"load_variables_from": [".env"]}, r"load_variables_from[0]: expected an object, got text"),
             ({"tool_repository": "in_memory"}, "tool_repository: expected an object, got text"),
             ({"post_processing": [None]}, "post_processing[0]: expected an object, got null"),
@@ -307,10 +367,16 @@ class TestConfigurationOfAHost:
             assert [manual.template for manual in load_config(source).manuals] == [HTTP]
         assert caplog.records == []
 
+    def test_gives_its_options_to_whoever_wants_to_apply_them(self) -> None:
+        inner = {"utcp_config": {"manual_call_templates": [HTTP]}, "timeout": 3, "theirs": 4}
+        config = load_config({"toolbox": inner})
+        assert (config.host_options, config.host_place) == ({"timeout": 3}, "toolbox.utcp_config")
+
     def test_says_that_its_options_are_not_used(self, caplog: pytest.LogCaptureFixture) -> None:
-        load_config({"toolbox": {"utcp_config": {"manual_call_templates": [HTTP]}, "timeout": 3}})
-        assert "toolbox.utcp_config" in caplog.text
-        assert "not used here: timeout" in caplog.text
+        source = {"toolbox": {"utcp_config": {"manual_call_templates": []}, "timeout": 3}}
+        with Toolset.open(source):
+            assert "toolbox.utcp_config" in caplog.text
+            assert "not used here: timeout" in caplog.text
 
 
 class TestOneBrokenEntry:

@@ -25,7 +25,8 @@ from utcp_bridge.discovery import (
     raise_if_failed,
 )
 from utcp_bridge.errors import DiscoveryError
-from utcp_bridge.transports.client.client import Client, FetchedManual, open_client
+from utcp_bridge.transports.client.client import Client, open_client
+from utcp_bridge.transports.client.loaded import FetchedManual
 
 DEAD = "http://127.0.0.1:9/utcp"  # the discard service, which nobody runs: the connection is refused at once
 
@@ -63,7 +64,11 @@ FAILURES: list[tuple[str, Callable[[Documents], Any], str]] = [
     ("refused", lambda server: server.template("x", "/refused"), "HTTP 403 Forbidden: no key"),
     ("all tools unusable", lambda server: server.template("x", "/unusable"), "none of its tools can be used"),
     ("unknown type", lambda _: {"name": "x", "call_template_type": "grpc", "url": "h"}, "'grpc'"),
-    ("wrong field", lambda _: {"name": "x", "call_template_type": "http"}, "url: Field required"),
+    (
+        "wrong field",
+        lambda _: {"name": "x", "call_template_type": "http"},
+        "the http call template is wrong: url: is missing",
+    ),
     ("no type", lambda _: {"name": "x", "url": "https://h"}, "call_template_type"),
     ("no object", lambda _: "https://h", "expected an object"),
     (
@@ -334,6 +339,21 @@ def test_the_report_reads_as_one_line_for_each_manual_and_its_skipped_tools() ->
     assert str(DiscoveryReport()) == "no manuals are configured"
 
 
+async def test_a_server_that_asks_for_credentials_is_told_apart_from_one_that_refuses_them(
+    documents: Documents,
+) -> None:
+    documents.pages["/refused"], documents.statuses["/refused"] = {"error": "no key"}, 401
+    auth = {"auth_type": "api_key", "api_key": "sk-LIVE-3f9a77"}
+    bare, keyed = documents.template("bare", "/refused"), documents.template("keyed", "/refused", auth=auth)
+    found, client = await _discovered({"manual_call_templates": [bare, keyed]}, timeout=5)
+    errors = [manual.error for manual in found.report.manuals]
+    assert errors == [
+        "HTTP 401 Unauthorized: no key; its call template gives neither 'auth' nor 'headers'",
+        "HTTP 401 Unauthorized: no key",
+    ]
+    await client.close()
+
+
 def test_a_long_report_is_cut_and_its_json_is_whole() -> None:
     skipped = tuple(SkippedTool(f"t{index}", "no") for index in range(100))
     report = DiscoveryReport((ManualReport("m", 1, skipped=skipped),))
@@ -352,6 +372,7 @@ def test_the_report_is_json_as_well() -> None:
         "error": None,
         "skipped": [{"name": "weather.run", "reason": "it uses the protocol 'cli'"}],
         "missing_variables": [{"key": "weather_KEY", "tools": ["weather.a", "weather.b"]}],
+        "warnings": [],
     }
 
 

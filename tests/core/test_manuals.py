@@ -12,7 +12,8 @@ import pytest
 from tests.support.manuals import config, http_tool, text_manual
 from utcp_bridge import Toolset
 from utcp_bridge.config import BridgeConfig, ManualTemplate
-from utcp_bridge.transports.client.client import Client, LoadedManual
+from utcp_bridge.transports.client.client import Client
+from utcp_bridge.transports.client.loaded import LoadedManual
 from utcp_bridge.transports.manuals.reading import NotAManualError, is_openapi, tools_of_manual
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus" / "manuals"
@@ -239,15 +240,89 @@ async def test_a_name_that_carries_the_manuals_is_not_prefixed_again() -> None:
         ({"call_template_type": "http", "url": "https://h"}, "is a call template"),
         ({"hello": "world"}, "neither a UTCP manual.*'hello'"),
         ({"tools": "none"}, "'tools' is text"),
-        ({"tools": None}, "'tools' is missing"),
-        ({}, "neither a UTCP manual"),
+        ({"tools": None}, "'tools' is null"),
+        ({}, "neither a UTCP manual.*an empty object"),
         (5, "a number"),
-        (None, "missing"),
+        (None, "is null, not a UTCP manual"),
     ],
 )
 def test_a_document_without_tools_is_named_for_what_it_is(document: Any, reason: str) -> None:
     with pytest.raises(NotAManualError, match=reason):
         tools_of_manual(document)
+
+
+SPEC = {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": {"/a": {"get": {"operationId": "a"}}}}
+
+
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
+        ({"content": SPEC, "openapi": []}, "'openapi' in its call template: expected an object such as"),
+        (
+            {"content": SPEC, "openapi": {"flattenbody": True}},
+            "has no option 'flattenbody'.*did you mean 'flatten_body'",
+        ),
+        ({"content": "manuals/home.json"}, "its 'content' is a path or a URL, expected the manual itself"),
+        ({"content": "https://example.com/utcp"}, "its 'content' is a path or a URL, expected the manual itself"),
+        ({"content": "null"}, "its 'content' is null, not a UTCP manual"),
+        ({"content": ""}, "its 'content': the document is empty"),
+        ({"call_template_type": "file", "file_path": "https://example.com/m.json"}, "'file_path' is a URL.* \"http\""),
+        ({"call_template_type": "file", "file_path": "file:///srv/m.json"}, "'file_path' is a URL"),
+        ({"call_template_type": "file", "file_path": str(Path(__file__).parent)}, "is a folder, expected a file"),
+        ({"call_template_type": "file", "file_path": f"{__file__}/m.json"}, "a part of its path is a file itself"),
+        ({"call_template_type": "htpp", "url": "https://h"}, "did you mean 'http'?"),
+        ({"call_template_type": "openapi", "url": "https://h"}, "an OpenAPI document is reached by 'http'"),
+        ({"call_template_type": "websocket", "url": "https://h"}, "install 'utcp-websocket'"),
+        ({"call_template_type": "http", "url": 5}, "url: expected text, got a number"),
+        (
+            {"call_template_type": "http", "url": "https://h", "headers": ["A"]},
+            "headers: expected an object, got a list",
+        ),
+        (
+            {"call_template_type": "http", "url": "https://h", "http_method": "GTE"},
+            "http_method: expected 'GET', 'POST'",
+        ),
+        ({"call_template_type": "cli", "commands": [{}]}, r"commands\[0\].command: is missing"),
+        (
+            {"call_template_type": "http", "url": "https://h", "auth": {"auth_type": "bearer", "token": "sk-LIVE"}},
+            "auth.auth_type: expected 'api_key' or 'basic' or 'oauth2', got 'bearer'; a bearer token is {",
+        ),
+        (
+            {"call_template_type": "http", "url": "https://h", "auth": {"auth_type": "apikey", "api_key": "sk-LIVE"}},
+            "auth.auth_type: .* got 'apikey'; did you mean 'api_key'?",
+        ),
+        (
+            {"call_template_type": "http", "url": "https://h", "auth": {"auth_type": "basic", "password": "sk-LIVE"}},
+            "auth.username: is missing",
+        ),
+        (
+            {
+                "call_template_type": "file",
+                "file_path": "m.json",
+                "auth": {"auth_type": "api_key", "api_key": "sk-LIVE"},
+            },
+            "auth: cannot be given here",
+        ),
+    ],
+)
+def test_a_call_template_that_cannot_be_used_says_what_was_expected(template: dict[str, Any], words: str) -> None:
+    manual = {"name": "m", "call_template_type": "text", **template}
+    with Toolset.open(config(manual)) as toolset:
+        [report] = toolset.report.manuals
+    assert re.search(words, str(report.error)), report.error
+    assert "sk-LIVE" not in str(report.error)
+
+
+def test_a_manual_that_is_handed_in_by_itself_says_how_to_allow_what_starts_programs(tmp_path: Path) -> None:
+    path = tmp_path / "shell.json"
+    path.write_text(
+        json.dumps({"tools": [{"name": "t", "tool_call_template": {"type": "cli", "command_name": "echo"}}]})
+    )
+    with Toolset.open(str(path)) as toolset:
+        [skipped] = toolset.report.manuals[0].skipped
+    advised = skipped.reason.partition("in a configuration: ")[2]
+    with Toolset.open(json.loads(advised)) as toolset:
+        assert list(toolset.tools) == ["shell_t"]
 
 
 async def test_an_empty_manual_is_no_failure() -> None:

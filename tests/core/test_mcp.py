@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -77,3 +79,28 @@ async def test_a_server_that_has_ended_is_started_anew(opened: tuple[Client, Dis
     client, _ = opened
     os.kill(int((tmp_path / "server.pid").read_text()), signal.SIGKILL)
     assert await client.call_tool("m.demo.add", {"a": 1, "b": 2}) == 3
+
+
+@pytest.mark.parametrize(
+    ("fields", "warning"),
+    [
+        ({"config": {"mcpServers": {}, "mcpServer": {}}}, "unknown key 'mcpServer' in 'config'"),
+        ({"config": {"mcpServers": {}}, "configuration": {}}, "unknown key 'configuration', .* 'config'"),
+        ({"config": {"mcpServers": {}}, "base_url": "https://h"}, "unknown key 'base_url'"),
+    ],
+)
+async def test_a_key_that_the_plugin_does_not_read_is_a_warning(fields: dict[str, Any], warning: str) -> None:
+    client = await open_client({"manual_call_templates": [{"name": "m", "call_template_type": "mcp", **fields}]})
+    (template,) = await client.manual_templates()
+    [told] = client.warnings_of(template)
+    assert re.search(warning, told)
+    await client.close()
+
+
+async def test_what_a_server_takes_is_its_own_affair() -> None:
+    servers = {"a": {"command": "x", "args": [], "anything": 1}, "b": {"url": "https://h", "headers": {}}}
+    template = {"name": "m", "call_template_type": "mcp", "config": {"mcpServers": servers}}
+    client = await open_client({"manual_call_templates": [template]})
+    (manual,) = await client.manual_templates()
+    assert client.warnings_of(manual) == ()
+    await client.close()

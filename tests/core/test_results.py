@@ -29,7 +29,9 @@ MCP = {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
         ([], "[]", []),
         (0, "0", 0),
         (False, "false", False),
-        ({"text": "hi", "lang": "en"}, "hi", {"text": "hi", "lang": "en"}),
+        ({"type": "text", "text": "hi"}, "hi", {"type": "text", "text": "hi"}),
+        ({"text": "hi", "is_error": False, "meta": {}}, "hi", {"text": "hi", "is_error": False, "meta": {}}),
+        ({"text": "hi", "lang": "en"}, '{"text":"hi","lang":"en"}', {"text": "hi", "lang": "en"}),
         ({"content": "hi", "is_error": False}, "hi", {"content": "hi", "is_error": False}),
         ({"content": "hi", "id": 3}, '{"content":"hi","id":3}', {"content": "hi", "id": 3}),
         (MCP, "a\nb", MCP),
@@ -42,9 +44,27 @@ def test_content_and_data(reply: object, content: str, data: object) -> None:
     assert type(result.data) is type(data)
 
 
+@pytest.mark.parametrize("key", ["text", "content"])
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"ok": True, "channel": "C024BE91L", "ts": "1503435956.000247"},
+        {"id": 1, "by": "pg", "kids": [2, 3], "type": "comment"},
+        {"confidence": 0.98},
+        {"next": None},
+    ],
+)
+def test_what_stands_beside_a_text_is_shown_with_it(key: str, beside: dict[str, Any]) -> None:
+    reply = {**beside, key: "Here's a message for you"}
+    assert json.loads(normalise(reply).content) == reply
+
+
 def test_an_mcp_error_stays_an_error() -> None:
     assert normalise(MCP).is_error
     assert not normalise({**MCP, "isError": False}).is_error
+    assert normalise({"content": [{"type": "of tomorrow", "x": 1}], "isError": True}).is_error
+    told = normalise({"text": "no disk", "is_error": True, "code": 28})
+    assert (told.content, told.is_error) == ('{"text":"no disk","is_error":true,"code":28}', True)
 
 
 @pytest.mark.parametrize(
@@ -75,6 +95,59 @@ def test_a_file_is_described_by_name_type_and_size() -> None:
 def test_media_blocks_are_described_beside_the_text() -> None:
     image = {"type": "image", "mimeType": "image/png", "data": base64.b64encode(bytes(1500)).decode()}
     assert normalise([{"type": "text", "text": "a chart"}, image]).content == "a chart\n[image: image/png, 1,500 bytes]"
+
+
+_PICTURE = base64.b64encode(bytes(1500)).decode()
+_IMAGE = {"type": "image", "data": _PICTURE, "mimeType": "image/png", "annotations": None, "_meta": None}
+_SAID = "[image: image/png, 1,500 bytes]"
+
+
+@pytest.mark.parametrize(
+    ("reply", "content"),
+    [
+        (_IMAGE, _SAID),
+        (["Here", _IMAGE, "end"], f"Here\n{_SAID}\nend"),
+        ([{"width": 3}, _IMAGE, 7], f'{{"width":3}}\n{_SAID}\n7'),
+        ({"content": [_IMAGE], "structuredContent": {"width": 3}}, f'{{"width":3}}\n{_SAID}'),
+        ({"content": [_IMAGE, {"type": "of tomorrow"}], "isError": False}, f'{_SAID}\n{{"type":"of tomorrow"}}'),
+        ({**_IMAGE, "data": f"data:image/png;base64,{_PICTURE}"}, _SAID),
+        ({"type": "audio", "data": _PICTURE, "mimeType": "audio/wav"}, "[audio: audio/wav, 1,500 bytes]"),
+        (
+            {"type": "resource", "resource": {"uri": "file:///a.png", "blob": _PICTURE, "mimeType": "image/png"}},
+            "[resource 'file:///a.png': image/png, 1,500 bytes]",
+        ),
+        (
+            {"type": "resource", "resource": {"uri": "file:///a.txt", "text": "words", "mimeType": "text/plain"}},
+            "words",
+        ),
+        (
+            {"type": "resource_link", "uri": "file:///a.png", "name": "a", "mimeType": "image/png"},
+            "[resource: file:///a.png (a, image/png)]",
+        ),
+        (
+            {"contents": [{"uri": "a:1", "text": "words"}, {"uri": "a:2", "blob": _PICTURE}], "meta": None},
+            "words\n[resource 'a:2': unknown type, 1,500 bytes]",
+        ),
+    ],
+)
+def test_media_of_mcp_are_described_alone_and_among_texts_and_kept(reply: Any, content: str) -> None:
+    result = normalise(reply)
+    assert result.content == content
+    assert (_PICTURE in json.dumps(result.raw)) == (_PICTURE in json.dumps(reply))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        [{"type": "image", "image_url": "https://host/a.png", "alt_text": "a"}],
+        {"type": "image", "data": "https://host/a.png", "mimeType": "image/png"},
+        [{"type": "text", "text": {"content": "x"}, "plain_text": "x", "annotations": {"bold": True}}],
+        {"type": "resource", "resource": {"uri": "a:b", "id": 5}},
+        ["a", "b"],
+    ],
+)
+def test_what_only_resembles_content_of_mcp_is_shown_whole(reply: Any) -> None:
+    assert json.loads(normalise(reply).content) == reply
 
 
 def test_python_objects_become_json_text() -> None:

@@ -110,7 +110,7 @@ async def test_a_command_ends_with_all_its_processes(call: Call, tmp_path: Path)
     command = f"cd {tmp_path}; echo $$ >one; bash -c 'echo $$ >two; sleep 60; touch late'; touch later"
     source = config(text_manual("m", [cli_tool("t", command)], "cli"))
     async with await Toolset.aopen(source, timeout=1) as toolset:
-        assert "1 seconds (timeout)" in (await call(toolset, "m.t")).content
+        assert "1 second (timeout)" in (await call(toolset, "m.t")).content
         assert not any(map(is_running, _pids(tmp_path, "one", "two")))
 
 
@@ -131,7 +131,7 @@ async def test_a_command_that_should_print_a_manual_ends(tmp_path: Path) -> None
     command = f"cd {tmp_path}; echo $$ >pid; sleep 60; touch late"
     manual = {"name": "m", "call_template_type": "cli", "commands": [{"command": command}]}
     async with await Toolset.aopen(config(manual), discovery_timeout=1) as toolset:
-        assert "1 seconds (discovery_timeout)" in str(toolset.report)
+        assert "no answer within 1 second (discovery_timeout)" in str(toolset.report)
         assert not any(map(is_running, _pids(tmp_path, "pid")))
 
 

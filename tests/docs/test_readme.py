@@ -7,6 +7,7 @@ import asyncio
 import importlib
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType
@@ -110,3 +111,22 @@ def test_links_lead_to_files() -> None:
     for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+READMES = ["README.md", *(f"packages/{name}/README.md" for name in ("core", "langchain", "llamaindex", "ovos"))]
+
+
+@pytest.mark.parametrize("readme", READMES)
+def test_what_a_readme_says_to_install_exists_with_its_extras(readme: str) -> None:
+    ours: dict[str, set[str]] = {}
+    for project in (ROOT / "packages").glob("*/pyproject.toml"):
+        table = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
+        ours[table["name"]] = set(table.get("optional-dependencies", {}))
+    text = (ROOT / readme).read_text(encoding="utf-8")
+    installs = " ".join(re.findall(r"pip install ([^`\n]+)", text))
+    named = re.findall(r"([\w-]*utcp[\w-]*)(?:\[([\w,-]+)\])?", installs)
+    of_upstream = {"utcp-mcp", "utcp-gql", "utcp-websocket"}
+    for name, extras in named:
+        assert name in ours or name in of_upstream
+        assert {extra for extra in extras.split(",") if extra} <= ours.get(name, set())
+    assert ours.keys() & {name for name, _ in named}

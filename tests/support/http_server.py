@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl
@@ -96,3 +98,20 @@ async def http_server(
         yield server
     finally:
         await runner.cleanup()
+
+
+@contextmanager
+def server_thread(answer: Answer | None = None, **options: Any) -> Iterator[HttpServer]:
+    """The same on a loop of its own, so that the test's loops can come and go; it answers `{"ok": true}` by default."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    running = http_server(answer or replying({"ok": True}), **options)
+    server = asyncio.run_coroutine_threadsafe(running.__aenter__(), loop).result()
+    try:
+        yield server
+    finally:
+        asyncio.run_coroutine_threadsafe(running.__aexit__(None, None, None), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()

@@ -5,17 +5,15 @@ It shares no code with the converter, and knows only the rule by which arguments
 
 from __future__ import annotations
 
-import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from email.message import EmailMessage
-from email.parser import BytesParser
-from email.policy import HTTP
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote
 
 from tests.support.http_server import Received
+from tests.support.openapi_reading_bodies import body_differences, deep_pairs, json_of, text_of
 
 _NO_HEADERS = {"accept", "authorization", "content-type"}
 _CONNECTION = {
@@ -68,11 +66,14 @@ def expected_request(document: Mapping[str, Any], method: str, path: str, argume
     merged: dict[tuple[str, str], Mapping[str, Any]] = {}
     for parameter in [*item.get("parameters", ()), *operation.get("parameters", ())]:
         found = _followed(document, parameter)
-        merged[found["name"], found["in"]] = found
+        name = found["name"].lower() if found["in"] == "header" else found["name"]
+        merged[name, found["in"]] = found
+    path, on_the_wire = _own_query(path, merged)
     parameters = [
         parameter
         for parameter in merged.values()
-        if parameter["in"] not in ("body", "formData")
+        if parameter["name"]
+        and parameter["in"] not in ("body", "formData")
         and (parameter["in"] != "path" or f"{{{parameter['name']}}}" in path)
         and not (
             parameter["in"] == "header"
@@ -91,11 +92,16 @@ def expected_request(document: Mapping[str, Any], method: str, path: str, argume
         argument = f"{place}_{name}" if counts[name] > 1 or (has_body and name == "body") else name
         taken.add(argument)
         if argument in arguments:
+            if place == "query":
+                parameter = {**parameter, "name": on_the_wire.get(name, name)}
             _place(expected, parameter, arguments[argument], is_swagger=is_swagger)
+    for name in re.findall(r"\{([^{}]+)\}", expected.path):
+        if name in arguments:  # a placeholder that no parameter declares
+            expected.path = expected.path.replace(f"{{{name}}}", quote(text_of(arguments[name]), safe=""))
     fields = [parameter for parameter in merged.values() if parameter["in"] == "formData"]
     if fields:
         expected.body = {
-            parameter["name"]: arguments[argument]
+            parameter["name"]: _collected(parameter, arguments[argument])
             for parameter in fields
             if (argument := f"body_{parameter['name']}" if parameter["name"] in taken else parameter["name"])
             in arguments
@@ -110,11 +116,35 @@ def expected_request(document: Mapping[str, Any], method: str, path: str, argume
     return expected
 
 
+def _own_query(path: str, merged: Mapping[tuple[str, str], Any]) -> tuple[str, dict[str, str]]:
+    """The path without the query parameters that it writes though they are declared, and their names there."""
+    path = path.replace("${", "{")
+    head, mark, query = path.partition("?")
+    kept: list[str] = []
+    names: dict[str, str] = {}
+    for pair in query.split("&"):
+        key, _, value = pair.partition("=")
+        name = value[1:-1] if value.startswith("{") else ""
+        if (name, "query") in merged and (name, "path") not in merged:
+            names[name] = key
+        else:
+            kept.append(pair)
+    return head + mark + "&".join(kept), names
+
+
+def _collected(parameter: Mapping[str, Any], value: Any) -> Any:
+    collection = parameter.get("collectionFormat", "csv")
+    if not isinstance(value, list) or collection == "multi":
+        return value
+    return _SWAGGER_DELIMITERS.get(collection, ",").join(map(text_of, value))
+
+
 def differences(expected: Expected, received: Received, document: Mapping[str, Any], base: str) -> list[str]:
     """How a request differs from what the document prescribes."""
     found: list[str] = []
     raw_path, _, raw_query = received.target.partition("?")
-    if raw_path != base + expected.path.partition("#")[0].partition("?")[0]:
+    path = expected.path.partition("#")[0].partition("?")[0]
+    if raw_path != base + quote(path, safe="%/:@!$&'()*+,;=~[]"):
         found.append(f"path {raw_path!r}, expected {base + expected.path!r}")
     query = [
         (unquote(name), unquote(value))
@@ -129,11 +159,11 @@ def differences(expected: Expected, received: Received, document: Mapping[str, A
     for name, text in expected.headers.items():
         if received.headers.get(name) != text.strip():
             found.append(f"header {name!r} is {received.headers.get(name)!r}, expected {text!r}")
-    cookies = dict(pair.split("=", 1) for pair in received.headers.get("Cookie", "").split("; ") if pair)
+    cookies = dict(pair.split("=", 1) for pair in received.headers.get("Cookie", "").split("; ") if "=" in pair)
     for name, text in expected.cookies.items():
         if unquote(cookies.get(name, "")) != text:
             found.append(f"cookie {name!r} is {cookies.get(name)!r}, expected {text!r}")
-    found += _body_differences(expected, received)
+    found += body_differences(expected.body, expected.content_types, received)
     return found
 
 
@@ -143,8 +173,8 @@ def differences(expected: Expected, received: Received, document: Mapping[str, A
 def _place(expected: Expected, parameter: Mapping[str, Any], value: Any, *, is_swagger: bool) -> None:
     name, place = parameter["name"], parameter["in"]
     if "content" in parameter:
-        texts: list[tuple[str, str]] = [(name, _json(value))]
-        _put(expected, place, name, texts, lambda: quote(_json(value), safe=""))
+        texts: list[tuple[str, str]] = [(name, json_of(value))]
+        _put(expected, place, name, texts, lambda: quote(json_of(value), safe=""))
         return
     explode = parameter.get("explode")
     style = parameter.get("style", "form" if place in ("query", "cookie") else "simple")
@@ -160,7 +190,7 @@ def _place(expected: Expected, parameter: Mapping[str, Any], value: Any, *, is_s
     elif style == "pipeDelimited":
         delimiter = "|"
     if style == "deepObject":
-        texts = list(_deep(name, value))
+        texts = list(deep_pairs(name, value))
     elif place in ("query", "cookie"):
         texts = _form(name, value, delimiter, explode=explode and (place == "query" or isinstance(value, dict)))
     else:
@@ -181,27 +211,31 @@ def _put(expected: Expected, place: str, name: str, texts: list[tuple[str, str]]
 
 def _form(name: str, value: Any, delimiter: str, *, explode: bool) -> list[tuple[str, str]]:
     if isinstance(value, list):
-        items = [_text(item) for item in value]
+        items = [text_of(item) for item in value]
         return [(name, item) for item in items] if explode else [(name, delimiter.join(items))] if items else []
     if isinstance(value, dict):
         if explode:
-            return [(key, _text(item)) for key, item in value.items()]
-        return [(name, delimiter.join(text for key, item in value.items() for text in (key, _text(item))))]
-    return [(name, _text(value))]
+            return [
+                (key, text_of(part))
+                for key, item in value.items()
+                for part in (item if isinstance(item, list) else [item])
+            ]
+        return [(name, delimiter.join(text for key, item in value.items() for text in (key, text_of(item))))]
+    return [(name, text_of(value))]
 
 
 def _simple(value: Any, *, explode: bool, delimiter: str = ",") -> str:
     if isinstance(value, list):
-        return delimiter.join(map(_text, value))
+        return delimiter.join(map(text_of, value))
     if isinstance(value, dict):
         joint = "=" if explode else ","
-        return ",".join(f"{key}{joint}{_text(item)}" for key, item in value.items())
-    return _text(value)
+        return ",".join(f"{key}{joint}{text_of(item)}" for key, item in value.items())
+    return text_of(value)
 
 
 def _path(name: str, value: Any, style: str, *, explode: bool, delimiter: str) -> str:
     def escaped(item: Any) -> str:
-        return quote(_text(item), safe="")
+        return quote(text_of(item), safe="")
 
     separator, start, named = {"label": (".", ".", False), "matrix": (";", ";", True)}.get(style, (",", "", False))
     if isinstance(value, list):
@@ -218,81 +252,6 @@ def _path(name: str, value: Any, style: str, *, explode: bool, delimiter: str) -
     return f";{name}={escaped(value)}" if named else start + escaped(value)
 
 
-def _deep(name: str, value: Any) -> list[tuple[str, str]]:
-    if isinstance(value, dict):
-        return [pair for key, item in value.items() for pair in _deep(f"{name}[{key}]", item)]
-    if isinstance(value, list):
-        return [pair for index, item in enumerate(value) for pair in _deep(f"{name}[{index}]", item)]
-    return [(name, _text(value))]
-
-
-# -- bodies
-
-
-def _body_differences(expected: Expected, received: Received) -> list[str]:
-    if expected.body is None:
-        return [f"a body of {len(received.body)} bytes, expected none"] if received.body else []
-    content_type = received.headers.get("Content-Type", "")
-    kind = content_type.partition(";")[0].strip().lower()
-    declared = [name.partition(";")[0].strip().lower() for name in expected.content_types]
-    if declared and kind not in declared and not any("*" in name for name in declared) and "multipart" not in kind:
-        return [f"content type {kind!r}, expected one of {declared!r}"]
-    if any(name.endswith("json") for name in declared) and not kind.endswith("json"):
-        return [f"content type {kind!r}, but JSON is among {declared!r}"]
-    if kind.endswith("json"):
-        return [] if json.loads(received.body) == expected.body else [f"body {received.body[:200]!r}"]
-    if kind == "application/x-www-form-urlencoded":
-        return _form_differences(expected.body, parse_qsl(received.body.decode(), keep_blank_values=True))
-    if kind.startswith("multipart/"):
-        return _part_differences(expected.body, received)
-    text = expected.body if isinstance(expected.body, str) else _json(expected.body)
-    return [] if received.body == text.encode() else [f"body {received.body[:200]!r}"]
-
-
-def _form_differences(body: Mapping[str, Any], pairs: list[tuple[str, str]]) -> list[str]:
-    """Every leaf must arrive under its field's name, whatever the style makes of the name's rest."""
-    found = [
-        f"form lacks {name!r}" for name, value in body.items() if value not in ([], {}) and not _has(pairs, name, value)
-    ]
-    return found + [f"form has {name!r}" for name, _ in pairs if not any(_owns(field, name, body) for field in body)]
-
-
-def _has(pairs: list[tuple[str, str]], name: str, value: Any) -> bool:
-    leaves = [text for key, text in pairs if key == name or key.startswith(f"{name}[")]
-    if isinstance(value, list):
-        return leaves in ([_text(item) for item in value], [",".join(map(_text, value))]) or sorted(leaves) == sorted(
-            text for item in value for _, text in _deep("", item)
-        )
-    if isinstance(value, dict):
-        return (
-            leaves == [_json(value)]
-            or sorted(leaves) == sorted(text for _, text in _deep("", value))
-            or all((key, _text(item)) in pairs for key, item in value.items())
-        )
-    return leaves == [_text(value)]
-
-
-def _owns(field_name: str, name: str, body: Mapping[str, Any]) -> bool:
-    value = body[field_name]
-    return name == field_name or name.startswith(f"{field_name}[") or (isinstance(value, dict) and name in value)
-
-
-def _part_differences(body: Mapping[str, Any], received: Received) -> list[str]:
-    head = f"Content-Type: {received.headers['Content-Type']}\r\n\r\n".encode()
-    parts: list[tuple[str, bytes]] = []
-    for part in BytesParser(policy=HTTP).parsebytes(head + received.body).iter_parts():
-        assert isinstance(part, EmailMessage)
-        content = part.get_payload(decode=True)
-        assert isinstance(content, bytes)
-        parts.append((str(part.get_param("name", header="content-disposition")), content))
-    wanted = [
-        (name, _text(item).encode())
-        for name, value in body.items()
-        for item in (value if isinstance(value, list) else [value])
-    ]
-    return [] if parts == wanted else [f"parts {parts!r}, expected {wanted!r}"]
-
-
 # -- documents
 
 
@@ -304,11 +263,3 @@ def _followed(document: Mapping[str, Any], value: Any) -> Any:
             target = target[int(token)] if isinstance(target, list) else target[token]
         value = target
     return value
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else _json(value)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

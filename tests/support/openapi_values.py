@@ -145,27 +145,42 @@ def _text(schema: Mapping[str, Any]) -> str:
     shortest, longest = schema.get("minLength", 0), schema.get("maxLength", 1_000)
     candidates = [*schema.get("examples", ()), _FORMATS.get(schema.get("format", "")), "a b&c/é"]
     if "pattern" in schema:
-        candidates.append(_from_pattern(schema["pattern"]))
+        candidates += [_from_pattern(schema["pattern"], most) for most in (1, 4, 20)]
     candidates += ["ab", "a" * max(shortest, 1)]
     for candidate in candidates:
         if (
             isinstance(candidate, str)
             and shortest <= len(candidate) <= longest
-            and ("pattern" not in schema or re.search(schema["pattern"], candidate))
+            and ("pattern" not in schema or _matches(schema["pattern"], candidate))
         ):
             return candidate
     raise NoValueError
 
 
-def _from_pattern(pattern: str) -> str:
-    """A short text that fits a simple regular expression."""
+def _matches(pattern: str, candidate: str) -> bool:
     try:
-        return "".join(map(_from_node, _REGEX.parse(pattern)))
+        return re.search(_in_python(pattern), candidate) is not None
+    except re.error as error:
+        raise NoValueError from error
+
+
+def _in_python(pattern: str) -> str:
+    return re.sub(r"\\p\{[^}]*\}", r"\\w", pattern)  # near enough for a text of ASCII letters
+
+
+def _from_pattern(pattern: str, most: int) -> str:
+    """A text that fits a simple regular expression; what may be repeated is, up to `most` times."""
+    try:
+        return _from_nodes(_REGEX.parse(_in_python(pattern)), most)
     except (re.error, TypeError, ValueError, KeyError):
         return ""
 
 
-def _from_node(node: tuple[Any, Any]) -> str:
+def _from_nodes(nodes: Any, most: int) -> str:
+    return "".join(_from_node(node, most) for node in nodes)
+
+
+def _from_node(node: tuple[Any, Any], most: int) -> str:
     kind = str(node[0])
     value: Any = node[1]
     if kind == "LITERAL":
@@ -177,12 +192,12 @@ def _from_node(node: tuple[Any, Any]) -> str:
     if kind == "IN":
         return _from_set(value)
     if kind in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
-        least, most, inner = value
-        return "".join(map(_from_node, inner)) * int(max(least, min(most, 1)))
+        least, highest, inner = value
+        return _from_nodes(inner, most) * int(max(least, min(highest, most)))
     if kind == "SUBPATTERN":
-        return "".join(map(_from_node, value[-1]))
+        return _from_nodes(value[-1], most)
     if kind == "BRANCH":
-        return "".join(map(_from_node, value[1][0]))
+        return _from_nodes(value[1][0], most)
     return ""
 
 

@@ -153,7 +153,7 @@ def test_a_missing_or_empty_operation_id_is_read_from_method_and_path() -> None:
         "/users/{id}/repos.v2/{repo-name}:archive": {"post": {**OK, "operationId": 5}},
     }
     assert names_of(paths) == [
-        "get",
+        "get_root",
         "get_users_by_id",
         "delete_users_by_id",
         "post_users_by_id_repos_v2_by_repo_name_archive",
@@ -166,7 +166,7 @@ def test_a_missing_or_empty_operation_id_is_read_from_method_and_path() -> None:
         ([("GET", "/n"), ("GET", "/m")], ["same_n", "same_m"]),
         ([("GET", "/n"), ("POST", "/n")], ["same_get", "same_post"]),
         ([("GET", "/n"), ("POST", "/n"), ("GET", "/m")], ["same_get_n", "same_post_n", "same_get_m"]),
-        ([("GET", "/a-b"), ("GET", "/a_b")], ["same_get_a_b", "same_get_a_b_2"]),
+        ([("GET", "/a-b"), ("GET", "/a_b")], ["same_get_a_dash_b", "same_get_a_underscore_b"]),
     ],
 )
 def test_operations_of_one_id_are_told_apart_by_what_sets_them_apart(
@@ -176,10 +176,31 @@ def test_operations_of_one_id_are_told_apart_by_what_sets_them_apart(
     assert tool_names([Operation(method, path, node, node) for method, path in paths]) == names
 
 
+def test_paths_that_differ_in_signs_alone_are_told_apart_by_them() -> None:
+    paths = {path: {"get": OK} for path in ("/a/b", "/a-b", "/a_b", "/a/b/", "/users", "/users/~", "/users/{~}")}
+    assert names_of(paths) == [
+        "get_a_b",
+        "get_a_dash_b",
+        "get_a_underscore_b",
+        "get_a_b_slash",
+        "get_users",
+        "get_users_tilde",
+        "get_users_by",
+    ]
+    assert names_of(dict(reversed(paths.items()))) == names_of(paths)[::-1]
+
+
+def test_an_operation_id_that_no_model_can_read_gives_way_to_method_and_path() -> None:
+    assert names_of({"/users": {"get": {**OK, "operationId": "利用者"}, "post": {**OK, "operationId": "añadir"}}}) == [
+        "get_users",
+        "añadir",
+    ]
+
+
 def test_telling_apart_never_takes_another_operations_name() -> None:
     same = {**OK, "operationId": "same"}
     paths = {"/n": {"get": same, "post": same}, "/o": {"get": {**OK, "operationId": "same_get"}}}
-    assert names_of(paths) == ["same_get_2", "same_post", "same_get"]
+    assert names_of(paths) == ["same_get_n", "same_post_n", "same_get"]
 
 
 # -- descriptions

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.openapi import api, described, json_body, operation, parameter, tool_of
+from tests.support.openapi import api, converted, described, json_body, operation, parameter, tool_of
 
 RGB = {"R": 100, "G": 200}
 LIST: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
@@ -32,6 +32,8 @@ OBJECT: dict[str, Any] = {"type": "object"}
         ({"style": "deepObject", "explode": True}, OBJECT, RGB, "/op?v%5BR%5D=100&v%5BG%5D=200"),
         ({"style": "matrix"}, LIST, ["a"], "/op?v=a"),  # no style of a query
         ({"allowReserved": True}, "string", "a/b?c", "/op?v=a/b?c"),
+        # left open by OpenAPI
+        ({}, OBJECT, {"page": 1, "sort": ["a", "b"]}, "/op?page=1&sort=a&sort=b"),
     ],
 )
 async def test_query_styles(fields: dict[str, Any], kind: Any, value: Any, target: str) -> None:
@@ -52,6 +54,10 @@ async def test_query_styles(fields: dict[str, Any], kind: Any, value: Any, targe
         ({"style": "matrix"}, LIST, ["blue", "black"], "/op/;v=blue,black"),
         ({"style": "matrix", "explode": True}, LIST, ["blue", "black"], "/op/;v=blue;v=black"),
         ({"style": "matrix", "explode": True}, OBJECT, RGB, "/op/;R=100;G=200"),
+        # RFC 6570, section 3.2.7
+        ({"style": "matrix"}, "string", "", "/op/;v"),
+        ({"style": "matrix", "explode": True}, LIST, ["", "a"], "/op/;v;v=a"),
+        ({"style": "matrix", "explode": True}, OBJECT, {"R": "", "G": 1}, "/op/;R;G=1"),
     ],
 )
 async def test_path_styles(fields: dict[str, Any], kind: Any, value: Any, target: str) -> None:
@@ -81,6 +87,107 @@ async def test_cookies() -> None:
         received = await served.sent({"a": "x", "b": 5, "c": RGB})
         assert received.headers["Cookie"] == "a=x; b=5; R=100; G=200"
         assert received.target == "/op"
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind", "value", "cookie"),
+    [
+        ({"style": "cookie"}, "string", "a%20b c", "v=a%20b c"),
+        ({"style": "cookie"}, LIST, ["blue", "black"], "v=blue; v=black"),
+        ({"style": "cookie"}, OBJECT, RGB, "R=100; G=200"),
+        ({"style": "cookie", "explode": False}, LIST, ["blue", "black"], "v=blue,black"),
+        ({"style": "cookie", "explode": False}, OBJECT, RGB, "v=R,100,G,200"),
+        ({}, OBJECT, {"x; session": "evil"}, "x%3B%20session=evil"),
+    ],
+)
+async def test_cookie_styles(fields: dict[str, Any], kind: Any, value: Any, cookie: str) -> None:
+    async with api(described(operation(parameter("v", "cookie", kind, **fields)), "3.2.0")) as served:
+        assert (await served.sent({"v": value})).headers["Cookie"] == cookie
+
+
+@pytest.mark.parametrize("value", ["a; session=evil", {"a; session": "evil"}, {"a=b": "c"}, ["a\nb"]])
+async def test_a_cookie_that_is_not_escaped_holds_no_other(value: Any) -> None:
+    paths = operation(parameter("v", "cookie", {}, style="cookie"))
+    async with api(described(paths, "3.2.0")) as served:
+        assert "cookie" in await served.refused({"v": value})
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "target"),
+    [
+        ("application/json", {"a": [1]}, "/op?%7B%22a%22%3A%5B1%5D%7D"),
+        ("text/plain", "a b", "/op?a%20b"),
+        ("application/x-www-form-urlencoded", {"a": [1, 2]}, "/op?a=1&a=2"),
+    ],
+)
+async def test_a_whole_query_of_any_type(kind: str, value: Any, target: str) -> None:
+    field = {"in": "querystring", "name": "q", "content": {kind: {"schema": {}}}}
+    async with api(described(operation(field), "3.2.0")) as served:
+        assert (await served.sent({"q": value})).target == target
+
+
+async def test_the_encoding_of_the_fields_of_a_whole_query() -> None:
+    encoding = {"d": {"style": "form", "explode": False}, "o": {"style": "deepObject"}}
+    content = {"application/x-www-form-urlencoded": {"schema": OBJECT, "encoding": encoding}}
+    async with api(described(operation({"in": "querystring", "name": "q", "content": content}), "3.2.0")) as served:
+        received = await served.sent({"q": {"d": [1, 2], "e": [1, 2], "o": {"a": 1}}})
+        assert received.target == "/op?d=1,2&e=1&e=2&o%5Ba%5D=1"
+
+
+@pytest.mark.parametrize(("version", "path"), [("3.2.0", "/op/a:b%2F%41%2Fc"), ("3.1.0", "/op/a%3Ab%2F%2541%252Fc")])
+async def test_reserved_characters_of_a_path_since_openapi_3_2(version: str, path: str) -> None:
+    field = parameter("v", "path", required=True, allowReserved=True)
+    async with api(described(operation(field, path="/op/{v}"), version)) as served:
+        assert (await served.sent({"v": "a:b/%41%2Fc"})).target == path
+        assert "path" in await served.refused({"v": "a/../b"})
+
+
+@pytest.mark.parametrize("location", ["query", "header"])
+async def test_a_parameter_with_the_content_of_a_form(location: str) -> None:
+    field = {"name": "v", "in": location, "content": {"application/x-www-form-urlencoded": {"schema": OBJECT}}}
+    async with api(described(operation(field))) as served:
+        received = await served.sent({"v": {"a": "b c", "d": [1, 2]}})
+        assert {"query": received.target, "header": received.headers.get("v")}[location] == {
+            "query": "/op?v=a%3Db%2Bc%26d%3D1%26d%3D2",
+            "header": "a=b+c&d=1&d=2",
+        }[location]
+
+
+async def test_a_path_value_that_is_described_as_what_the_server_makes_of_it_is_a_text() -> None:
+    version = {"type": "object", "properties": {"Major": {"type": "integer", "readOnly": True}}}
+    field = parameter("v", "path", {"$ref": "#/components/schemas/Version"}, required=True)
+    document = described(operation(field, path="/op/{v}"), components={"schemas": {"Version": version}})
+    async with api(document) as served:
+        assert (await served.sent({"v": "10.8.1"})).target == "/op/10.8.1"
+
+
+def test_headers_that_differ_in_case_are_one() -> None:
+    paths = operation(parameter("x-a", "header", "integer"))
+    paths["/op"]["parameters"] = [parameter("X-A", "header")]
+    assert tool_of(described(paths)).inputs["properties"] == {"x-a": {"type": "integer"}}
+
+
+@pytest.mark.parametrize(
+    ("location", "name"), [("header", "X Bad"), ("header", "X:Y"), ("cookie", "a b"), ("query", "")]
+)
+def test_a_name_that_cannot_be_sent_costs_no_more_than_it_must(location: str, name: str) -> None:
+    assert tool_of(described(operation(parameter(name, location)))).inputs["properties"] == {}
+    conversion = converted(described(operation(parameter(name, location, required=True))))
+    assert [repr(name) in operation.reason for operation in conversion.skipped] == [True] * (name != "")
+
+
+@pytest.mark.parametrize(
+    ("fields", "examples"),
+    [
+        ({"example": "a"}, ["a"]),
+        ({"examples": {"one": {"value": "a"}, "two": {"value": "b"}}}, ["a", "b"]),
+        ({"examples": {"one": {"dataValue": "a"}, "two": {"externalValue": "https://h"}}}, ["a"]),
+        ({"examples": {"one": {"value": "a\nb"}, "two": {"value": "c"}}}, ["c"]),
+    ],
+)
+def test_examples_of_a_parameter_are_shown(fields: dict[str, Any], examples: list[str]) -> None:
+    tool = tool_of(described(operation(parameter("v", "header", **fields))))
+    assert tool.inputs["properties"]["v"]["examples"] == examples
 
 
 @pytest.mark.parametrize("location", ["path", "query", "header", "cookie"])

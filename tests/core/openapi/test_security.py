@@ -232,3 +232,73 @@ async def test_credentials_do_not_follow_a_redirect_to_another_origin() -> None:
                 await toolset.acall("api.op")
             assert "secret1" in str(server.last.headers)
             assert "secret" not in str(other.last.headers)
+
+
+@pytest.mark.parametrize(
+    ("token_url", "server", "expected"),
+    [
+        ("token", "https://api.example.com/v1", "https://api.example.com/v1/token"),
+        ("/token", "https://api.example.com/v1", "https://api.example.com/token"),
+        ("https://id.example.com/token", "https://api.example.com/v1", "https://id.example.com/token"),
+    ],
+)
+def test_a_token_url_starts_from_the_server(token_url: str, server: str, expected: str) -> None:
+    scheme = {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": token_url, "scopes": {}}}}
+    components = {"securitySchemes": {"machine": scheme}}
+    document = described(operation(security=[{"machine": []}]), components=components, servers=[{"url": server}])
+    assert tool_of(document, url="https://docs.example.org/x.json").template["auth"]["token_url"] == expected
+
+
+def test_security_that_is_not_written_is_the_documents() -> None:
+    components = {"securitySchemes": SCHEMES}
+    document = described(operation(security=None), components=components, security=[{"bearerAuth": []}])
+    assert tool_of(document).variables == ("BEARER_AUTH",)
+
+
+@pytest.mark.parametrize(
+    ("defined", "variables"),
+    [((), ("BEARER_AUTH",)), (("OIDC",), ("OIDC",)), (("BASIC_USERNAME", "BASIC_PASSWORD"), None)],
+)
+def test_of_schemes_that_fill_one_header_one_is_taken(defined: tuple[str, ...], variables: Any) -> None:
+    tool = tool_of(secured({"bearerAuth": [], "oidc": [], "basic": []}), defined=lambda name: name in defined)
+    assert tool.variables == (variables or defined)
+
+
+@pytest.mark.parametrize(
+    ("more", "options", "auth"),
+    [
+        ({}, {}, None),
+        ({}, {"defined": lambda name: name == "AUTHORIZATION"}, ("api_key", "${AUTHORIZATION}")),
+        ({}, {"auth_tools": {"auth_type": "basic", "username": "u", "password": "p"}}, ("basic", None)),
+        ({}, {"auth_tools": {"auth_type": "api_key", "api_key": "k", "var_name": "X-Key"}}, None),
+        ({"security": []}, {"defined": lambda _name: True}, None),
+    ],
+)
+def test_authorization_that_is_described_as_a_header_can_be_given_all_the_same(
+    more: dict[str, Any], options: dict[str, Any], auth: Any
+) -> None:
+    tool = tool_of(described(operation(parameter("authorization", "header"), **more)), **options)
+    assert tool.inputs["properties"] == {}
+    found = tool.template.get("auth")
+    assert (found and (found["auth_type"], found.get("api_key"))) == auth
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        {"type": "apiKey", "name": "X-${SECRET}", "in": "header"},
+        {"type": "http", "scheme": "$SECRET x"},
+        {"type": "apiKey", "name": "My SECRET Key", "in": "header"},
+        {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": "https://h/${SECRET}", "scopes": {}}}},
+    ],
+)
+def test_a_document_reads_no_variable_of_its_own_choice(scheme: dict[str, Any]) -> None:
+    document = described(operation(security=[{"s": []}]), components={"securitySchemes": {"s": scheme}})
+    conversion = converted(document)
+    assert (len(conversion.tools), "SECRET" in conversion.skipped[0].reason) == (0, True)
+
+
+def test_schemes_in_a_file_of_their_own() -> None:
+    document = described(operation(security=[{"s": []}]), components={"securitySchemes": {"$ref": "schemes.json"}})
+    siblings = {"https://api.example.com/specs/schemes.json": {"s": {"type": "http", "scheme": "bearer"}}}
+    assert tool_of(document, siblings=siblings).variables == ("S",)

@@ -30,6 +30,10 @@ def url_of(document: dict[str, Any], **options: Any) -> str:
         ([{"url": ""}], "https://api.example.com/op"),
         ([{"url": "wss://a.example.com"}, {"url": "https://b.example.com"}], "https://b.example.com/op"),
         ([{"url": "http://localhost:8080"}, {"url": "https://b.example.com"}], "https://b.example.com/op"),
+        ([{"url": "http://a.example.com/x"}, {"url": "https://a.example.com/x"}], "https://a.example.com/x/op"),
+        ([{"url": "http://a.example.com"}, {"url": "https://b.example.com"}], "http://a.example.com/op"),
+        ([{"url": "HTTPS://a.example.com/x"}], "HTTPS://a.example.com/x/op"),
+        ([{"url": "http://[bad"}, {"url": "/api"}], "https://api.example.com/api/op"),
     ],
 )
 def test_servers_of_openapi_3(servers: Any, url: str) -> None:
@@ -68,6 +72,14 @@ VARIABLES: dict[str, Any] = {
 )
 def test_server_variables(values: dict[str, str], url: str) -> None:
     assert url_of(described(operation(), servers=[VARIABLES]), server_variables=values) == url
+
+
+@pytest.mark.parametrize("url", ["https://{host}/v1", "https://api.{region}.example.com", "{scheme}://api.example.com"])
+def test_no_argument_chooses_the_host(url: str) -> None:
+    conversion = converted(described(operation(), servers=[{"url": url}]))
+    assert [(operation.name, "'server_variables'" in operation.reason) for operation in conversion.skipped] == [
+        ("GET /op", True)
+    ]
 
 
 async def test_a_server_variable_without_a_default_is_an_argument() -> None:
@@ -125,4 +137,42 @@ def test_the_own_address_of_an_openapi_3_2_document() -> None:
     document = described(
         operation(), "3.2.0", **{"$self": "https://real.example.com/x/openapi"}, servers=[{"url": "api"}]
     )
-    assert url_of(document) == "https://real.example.com/x/api/op"
+    assert url_of(document) == "https://api.example.com/specs/v1/api/op"
+
+
+def test_a_server_in_another_document_starts_from_there() -> None:
+    document = described({"/op": {"$ref": "sub/paths.json#/op"}})
+    item = {**operation()["/op"], "servers": [{"url": "./v9"}]}
+    siblings = {"https://api.example.com/specs/v1/sub/paths.json": {"op": item}}
+    assert url_of(document, siblings=siblings) == "https://api.example.com/specs/v1/sub/v9/op"
+
+
+async def test_capitals_after_a_dollar_sign_are_no_variable() -> None:
+    async with api(described(operation(path="/op/$LATEST/$count"))) as served:
+        assert (await served.sent()).target == "/op/$LATEST/$count"
+
+
+@pytest.mark.parametrize(
+    ("base_url", "url"),
+    [("/zz", "https://api.example.com/zz/op"), (" https://h.example.com/ ", "https://h.example.com/op")],
+)
+def test_a_base_url_may_be_relative_to_the_document(base_url: str, url: str) -> None:
+    assert url_of(described(operation()), base_url=base_url) == url
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"base_url": 5}, "base_url"),
+        ({"base_url": ""}, "base_url"),
+        ({"base_url": "/zz", "url": ""}, "base_url"),
+        ({"base_url": "ftp://h"}, "base_url"),
+        ({"media_types": "text/plain"}, "media_types"),
+        ({"media_types": [5]}, "media_types"),
+        ({"server_variables": ["a"]}, "server_variables"),
+        ({"flatten_body": "no"}, "flatten_body"),
+    ],
+)
+def test_an_option_of_a_wrong_kind_is_named(options: dict[str, Any], name: str) -> None:
+    with pytest.raises(OpenApiError, match=name):
+        converted(described(operation()), **options)

@@ -44,6 +44,48 @@ TAGGED = [
     ("schema", "given", "text"),
     [
         (_object(x={"type": "string"}), {"x": 5}, "x: must be a string; got 5"),
+        *(
+            (
+                {**_object(location={}, maxResults={}, city={}), "additionalProperties": False},
+                {written: 1},
+                f"{written}: is not an argument of this tool; did you mean {meant}? "
+                "the arguments are: location, maxResults, city",
+            )
+            for written, meant in {
+                "locaton": "location",
+                "Location": "location",
+                "loc": "location",
+                "max_results": "maxResults",
+                "MAX-RESULTS": "maxResults",
+                "ctiy": "city",
+                "CITY": "city",
+            }.items()
+        ),
+        (
+            {**_object(city={}), "additionalProperties": False},
+            {"q": 1},
+            "q: is not an argument of this tool; the arguments are: city",
+        ),
+        (
+            _object(a={**_object(userId={}), "additionalProperties": False}),
+            {"a": {"user_id": 1}},
+            "a.user_id: is not a property of a; did you mean userId? its properties are: userId",
+        ),
+        (
+            {**_object(city={"type": "string"}), "required": ["city"]},
+            {"City": "Paris"},
+            "city: is missing; it must be a string; if City was meant for it, use this name",
+        ),
+        (
+            {**_object(city={"type": "string"}), "required": ["city"]},
+            {"zone": "Paris"},
+            "city: is missing; it must be a string",
+        ),
+        (
+            _object(unit={"enum": ["celsius", "kelvin"]}),
+            {"unit": "Celsius"},
+            'unit: must be one of "celsius", "kelvin"; got "Celsius"; did you mean "celsius"?',
+        ),
         (_object(x={"type": ["integer", "null"]}), {"x": "a"}, 'x: must be an integer or null; got "a"'),
         (_object(x={"type": "string"}), {"x": {"a": 1}}, "x: must be a string; got an object with 1 property"),
         (_object(x={"type": "object"}), {"x": [1, 2]}, "x: must be an object; got an array with 2 items"),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -215,6 +217,32 @@ async def test_standard_input_is_empty() -> None:
 
 async def test_there_is_no_terminal_to_ask_a_password_on() -> None:
     assert await call("(: </dev/tty) 2>/dev/null && echo terminal || echo none") == "none"
+
+
+def test_a_command_of_a_program_on_a_terminal_has_none_either(tmp_path: Path) -> None:
+    """It would wait for an answer that nobody gives."""
+    program = (
+        "import asyncio, os, sys\n"
+        "from utcp_cli.cli_call_template import CliCallTemplate, CommandStep\n"
+        "from utcp_bridge.transports.cli.protocol import CliProtocol\n"
+        "os.close(os.open('/dev/tty', os.O_RDWR))\n"
+        "command = '(: </dev/tty) 2>/dev/null && echo terminal || echo none'\n"
+        "template = CliCallTemplate(name='m', commands=[CommandStep(command=command)])\n"
+        "said = asyncio.run(CliProtocol().call_tool(None, 'm.t', {}, template))\n"
+        "open(sys.argv[1], 'w').write(said)\n"
+    )
+    said = tmp_path / "said"
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(sys.executable, [sys.executable, "-W", "ignore", "-c", program, str(said)])  # noqa: S606
+    try:
+        with contextlib.suppress(OSError):  # the terminal is gone with its program
+            while os.read(terminal, 1024):
+                pass
+    finally:
+        os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert said.read_text() == "none"
 
 
 # Loops, threads, forks, and the end of the program

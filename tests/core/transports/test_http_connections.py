@@ -15,36 +15,17 @@ import threading
 import time
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from aiohttp import web
 from utcp_http.http_call_template import HttpCallTemplate
 
-from tests.support.http_server import HttpServer, http_server, replying
+from tests.support.http_server import HttpServer, http_server, replying, server_thread
 from utcp_bridge.errors import RunnerError, ToolTransportError
 from utcp_bridge.transports.http.protocol import HttpOptions, HttpProtocol
 
 Loops = Callable[[], asyncio.AbstractEventLoop]
-
-
-@contextmanager
-def server_thread(**options: Any) -> Iterator[HttpServer]:
-    """A server on a loop of its own, so that the test's loops can come and go."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    running = http_server(replying({"ok": True}), **options)
-    server = asyncio.run_coroutine_threadsafe(running.__aenter__(), loop).result()
-    try:
-        yield server
-    finally:
-        asyncio.run_coroutine_threadsafe(running.__aexit__(None, None, None), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
 
 
 @pytest.fixture(scope="module")

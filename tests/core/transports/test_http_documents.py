@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from collections.abc import AsyncIterator
 from typing import Any
@@ -163,6 +164,19 @@ LAUGHS = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("just a sentence", "text/plain", r"\(text/plain\) is neither JSON nor YAML$"),
         ("<!DOCTYPE html><html><body>Sign in</body></html>", "text/html", "an HTML page, .*login"),
         ("<html></html>", "application/octet-stream", "an HTML page"),
+        (
+            "<!-- x --><html><head><title>Log\n in &amp; go</title>",
+            "text/html",
+            r"^https://example\.com/doc sent an HTML page \('Log in & go'\), not a JSON or YAML document; check",
+        ),
+        ("<html><title>Log in</title></html>", "application/json", r"an HTML page \('Log in'\)"),
+        ("Sign in", "text/html", "an HTML page"),
+        ('<?xml version="1.0"?><tools/>', "application/xml", "sent an XML document"),
+        ("# nothing\n", "application/yaml", "the document is empty"),
+        ("null", "application/yaml", "the document is empty"),
+        ('{"tools": [}', "text/plain", "neither JSON nor YAML: Expecting value at line 1, column 12"),
+        ('{"tools": []', "text/plain", "it ends too early: a bracket or a quote is not closed"),
+        ("{'tools': []}]", "", r"texts stand in straight double quotes"),
         ("[" * 100_000, "application/json", "nested too deeply"),
         ("[" * 100_000, "application/yaml", "neither JSON nor YAML|nested too deeply"),
         ("- " * 100_000 + "x", "application/yaml", "neither JSON nor YAML|nested too deeply"),
@@ -180,6 +194,30 @@ def test_what_cannot_be_read_is_said_in_a_sentence(body: str, content_type: str,
     with pytest.raises(DocumentError, match=reason) as caught:
         parse_document(body.encode(), content_type, "https://example.com/doc")
     assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (gzip.compress(b'{"tools": []}', mtime=0), "compressed with gzip"),
+        (b"PK\x03\x04rest", "a ZIP archive"),
+        (b"%PDF-1.7 rest", "a PDF file"),
+        (b"\x89PNG\r\n\x1a\nrest", "a PNG image"),
+        (b"\x7fELF\x02\x01\x01\x00\xfe\xff", "binary data"),
+    ],
+)
+@pytest.mark.parametrize("content_type", ["application/json", "application/octet-stream", ""])
+def test_what_is_no_text_is_named_for_what_it_is(content: bytes, reason: str, content_type: str) -> None:
+    with pytest.raises(DocumentError, match=f"is {reason}, expected JSON or YAML"):
+        parse_document(content, content_type, "https://example.com/doc")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+def test_json_is_read_in_every_unicode_encoding(encoding: str) -> None:
+    text = '{"tools": ["\u00e9"]}'
+    assert parse_document(text.encode(encoding), "application/json", "") == {"tools": ["\u00e9"]}
+    with pytest.raises(DocumentError, match="remove the comma before the closing bracket"):
+        parse_document(text.replace("]}", "],}").encode(encoding), "application/json", "")
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,6 @@ async def test_an_argument_cannot_leave_the_host(protocol: HttpProtocol, host: s
         (("*.lan",), "http://evil.example/x.lan", False),
         (("*.lan",), "http://user:x.lan@evil.example/", False),
         (("homeassistant.local",), "http://homeassistant.local.evil.example/", False),
-        (("homeassistant.local",), "ftp://homeassistant.local/", False),
         ((), "http://homeassistant.local/", False),
         ((), "https://homeassistant.local/", True),
     ],
@@ -107,6 +106,13 @@ def test_plain_http_goes_only_to_named_hosts(globs: tuple[str, ...], url: str, a
     else:
         with pytest.raises(RefusedRequestError, match="allow_http_hosts"):
             rules.check(url, url, context="test")
+
+
+def test_naming_a_host_allows_no_other_scheme() -> None:
+    with pytest.raises(RefusedRequestError, match="the scheme 'ftp'"):
+        UrlRules(("homeassistant.local",)).check(
+            "ftp://homeassistant.local/", "ftp://homeassistant.local/", context="t"
+        )
 
 
 def test_an_argument_cannot_choose_among_the_named_hosts() -> None:

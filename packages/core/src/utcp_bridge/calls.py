@@ -17,7 +17,7 @@ from utcp_bridge.errors import (
     ToolTransportError,
     WorkCancelledError,
 )
-from utcp_bridge.options import Limit
+from utcp_bridge.options import Limit, seconds_text
 from utcp_bridge.tools import BridgedTool
 from utcp_bridge.transports.client.client import Client
 from utcp_bridge.transports.failures import call_error
@@ -81,7 +81,7 @@ class PreparedCall:
         tool = self.tool
         if isinstance(error, TimeoutError) and clock.expired():
             return ToolTimeoutError(
-                f"{tool.name} gave no answer within {self.limit.seconds:g} seconds ({self.limit.origin}) "
+                f"{tool.name} gave no answer within {seconds_text(self.limit.seconds)} ({self.limit.origin}) "
                 "and was cancelled.",
                 tool=tool.name,
                 manual=tool.manual,

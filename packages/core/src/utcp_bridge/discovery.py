@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
 from utcp_bridge.config import ManualTemplate
 from utcp_bridge.errors import DiscoveryError
-from utcp_bridge.transports.client.client import (
-    Client,
-    DiscoveredTool,
-    FetchedManual,
-    LoadedManual,
-    MissingVariable,
-)
+from utcp_bridge.options import seconds_text
+from utcp_bridge.transports.client.client import Client
+from utcp_bridge.transports.client.loaded import DiscoveredTool, FetchedManual, LoadedManual, MissingVariable
 from utcp_bridge.transports.drafts import SkippedTool
 from utcp_bridge.transports.failures import reason
 
@@ -40,6 +36,7 @@ OnRunner: TypeAlias = Callable[[Callable[[], Coroutine[Any, Any, FetchedManual]]
 
 _MOST_LINES = 20
 _told: WeakKeyDictionary[Client, str] = WeakKeyDictionary()
+_warned: WeakKeyDictionary[Client, set[str]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +50,8 @@ class ManualReport:
         skipped: The tools that were left out, or that share a name, and why.
         protocol: The `call_template_type` of its call template, or None where the template has none.
         missing_variables: Variables that its tools need and that had no value when it was loaded.
+        warnings: What is odd about its call template, or those of its tools, and did not keep it from loading: keys
+            that have no effect, each with the nearest known one.
     """
 
     name: str
@@ -61,6 +60,7 @@ class ManualReport:
     skipped: tuple[SkippedTool, ...] = ()
     protocol: str | None = None
     missing_variables: tuple[MissingVariable, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -79,10 +79,11 @@ class ManualReport:
             "missing_variables": [
                 {"key": variable.key, "tools": list(variable.tools)} for variable in self.missing_variables
             ],
+            "warnings": list(self.warnings),
         }
 
     def __str__(self) -> str:
-        lines = [_headline(self)]
+        lines = [_headline(self), *self.warnings]
         lines += [f"{tool.name}: skipped: {tool.reason}" for tool in self.skipped[:_MOST_LINES]]
         if len(self.skipped) > _MOST_LINES:
             lines.append(f"and {len(self.skipped) - _MOST_LINES} more were skipped")
@@ -94,7 +95,7 @@ class ManualReport:
 class DiscoveryReport:
     """What came of each manual, in the order of the configuration.
 
-    As text it has one line for each manual, and an indented one for each tool that was left out.
+    As text it has one line for each manual, and an indented one for each tool that was left out and each warning.
     """
 
     manuals: tuple[ManualReport, ...] = ()
@@ -176,9 +177,10 @@ async def discover(
         DiscoveryError: A manual failed and `on_failure` is `"raise"`.
     """
     manuals = await client.manual_templates()
+    _warn_of_templates(client, manuals)
     outcomes = await asyncio.gather(*(_fetch(client, manual, timeout, on_runner) for manual in manuals))
     if on_failure == "raise":
-        raise_if_failed(DiscoveryReport(tuple(_failed(outcome)[0] for outcome in outcomes)))
+        raise_if_failed(DiscoveryReport(tuple(_failed(client, outcome)[0] for outcome in outcomes)))
     # Stored one after the other and only now, so that the tools change together, in one order.
     kept = [await _keep(client, outcome) for outcome in outcomes]
     report = DiscoveryReport(tuple(manual for manual, _ in kept))
@@ -197,6 +199,15 @@ def _warn_once(client: Client, report: str) -> None:
     if _told.get(client) != report:
         _told[client] = report
         logger.warning("No UTCP tool could be loaded:\n%s", report)
+
+
+def _warn_of_templates(client: Client, manuals: Sequence[ManualTemplate]) -> None:
+    for manual in manuals:
+        for warning in client.warnings_of(manual):
+            sentence = f"The call template of the manual {manual.name!r}: {warning}"
+            if sentence not in _warned.setdefault(client, set()):
+                _warned[client].add(sentence)
+                logger.warning("%s", sentence)
 
 
 def raise_if_failed(report: DiscoveryReport) -> None:
@@ -232,7 +243,7 @@ async def _fetch(client: Client, manual: ManualTemplate, timeout: float, on_runn
                 fetched = await client.fetch_manual(manual)
     except Exception as error:  # noqa: BLE001 - a plugin may raise anything; it costs this manual alone and is reported
         if isinstance(error, TimeoutError) and clock.expired():
-            return _Outcome(manual, error=f"no answer within {timeout:g} seconds (discovery_timeout)")
+            return _Outcome(manual, error=f"no answer within {seconds_text(timeout)} (discovery_timeout)")
         return _Outcome(manual, error=client.secrets.scrub(reason(error)))
     loaded = fetched.loaded
     if loaded.skipped and not loaded.tools:
@@ -255,11 +266,12 @@ async def _keep(client: Client, outcome: _Outcome) -> tuple[ManualReport, Loaded
                 skipped=loaded.skipped,
                 protocol=_protocol(manual),
                 missing_variables=loaded.missing_variables,
+                warnings=(*client.warnings_of(manual), *loaded.warnings),
             ), loaded
-    return _failed(outcome, client.kept_manual(manual.name))
+    return _failed(client, outcome, client.kept_manual(manual.name))
 
 
-def _failed(outcome: _Outcome, kept: LoadedManual | None = None) -> tuple[ManualReport, LoadedManual]:
+def _failed(client: Client, outcome: _Outcome, kept: LoadedManual | None = None) -> tuple[ManualReport, LoadedManual]:
     loaded = kept or LoadedManual()
     skipped = outcome.fetched.loaded.skipped if outcome.fetched is not None else ()
     report = ManualReport(
@@ -268,6 +280,7 @@ def _failed(outcome: _Outcome, kept: LoadedManual | None = None) -> tuple[Manual
         error=outcome.error,
         skipped=skipped,
         protocol=_protocol(outcome.manual),
+        warnings=client.warnings_of(outcome.manual),
     )
     return report, loaded
 

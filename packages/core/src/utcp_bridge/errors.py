@@ -12,6 +12,7 @@ Divided by who must act::
     └── ToolCallError                    one call of one tool went wrong
         ├── ToolNotFoundError (LookupError)
         ├── ToolArgumentsError (ValueError)
+        ├── ToolConfigError              the configuration lacks what the call needs, such as a variable
         ├── ToolExecutionError           the tool ran, or its server answered, and reported a failure
         ├── ToolTransportError           the tool could not be reached
         └── ToolTimeoutError (TimeoutError)
@@ -33,6 +34,7 @@ __all__ = [
     "SchemaError",
     "ToolArgumentsError",
     "ToolCallError",
+    "ToolConfigError",
     "ToolExecutionError",
     "ToolNotFoundError",
     "ToolTimeoutError",
@@ -101,6 +103,10 @@ class ToolNotFoundError(ToolCallError, LookupError):
 
 class ToolArgumentsError(ToolCallError, ValueError):
     """The arguments do not fit the tool's schema; the message says which, and what was expected."""
+
+
+class ToolConfigError(ToolCallError):
+    """The configuration lacks what the call needs; names the variable that is looked up, and where."""
 
 
 class ToolExecutionError(ToolCallError):

@@ -26,6 +26,11 @@ LONGEST_TIMEOUT = 1_000_000_000.0
 """Seconds; thirty years. Python's own waits overflow not far above (`threading.TIMEOUT_MAX`)."""
 
 
+def seconds_text(seconds: float) -> str:
+    """A number of seconds in words, such as `1 second` or `0.5 seconds`."""
+    return f"{seconds:g} second{'' if seconds == 1 else 's'}"
+
+
 class OptionsDict(TypedDict, total=False):
     """The options as keyword arguments; see `Options` for their meaning."""
 

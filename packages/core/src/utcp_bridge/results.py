@@ -17,15 +17,27 @@ from utcp_bridge.options import DEFAULT_MAX_CHARS
 
 NO_CONTENT = "(no content)"
 
-# Keys that only wrap a text; a dict that has others beside `content` is data, and is shown whole.
-_ENVELOPE_KEYS = frozenset({"content", "isError", "is_error", "type", "meta", "_meta", "role", "structuredContent"})
+# Keys that only wrap a text. A dict that has others is data, and is shown whole: what stands beside a text, such as the
+# time stamp of a chat message, is what the next call needs.
+_MARKERS = frozenset({"isError", "is_error", "type", "meta", "_meta", "annotations", "role"})
+_TEXT_KEYS = _MARKERS | {"text"}
+_CONTENT_KEYS = _MARKERS | {"content", "structuredContent"}
+# Content blocks of MCP, https://modelcontextprotocol.io/specification/2025-06-18/server/tools: all of their keys, so
+# that blocks of other APIs, which have the same types, are left as they are.
+_BLOCK_KEYS = {
+    "text": frozenset({"text"}),
+    "image": frozenset({"data", "mimeType"}),
+    "audio": frozenset({"data", "mimeType"}),
+    "resource": frozenset({"resource"}),
+    "resource_link": frozenset({"uri", "name", "title", "description", "mimeType", "size", "icons"}),
+}
+_ANY_BLOCK_KEYS = frozenset({"type", "annotations", "_meta", "meta"})
+_BASE64 = re.compile(r"(?:data:[^,]*+,)?[A-Za-z0-9+/_\-\s]*+={0,2}\s*")
 # How the HTTP transport hands over what is neither JSON nor text.
 _BLOB_KEYS = frozenset({"type", "mimeType", "size", "blob", "filename"})
 _NON_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-# Content blocks of MCP, https://modelcontextprotocol.io/specification/2025-06-18/server/tools
-_BLOCK_TYPES = frozenset({"text", "image", "audio", "resource", "resource_link"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +90,8 @@ def _result(reply: object) -> ToolResult:
 
 
 def _value_result(value: Any) -> ToolResult:
-    if _are_blocks(value):
-        return ToolResult(_joined_text(value), raw=list(value), data=value)
+    if _is_content_list(value):
+        return ToolResult(_joined_text(value), raw=_raw_blocks(value), data=value)
     if isinstance(value, dict):
         return _dict_result(value)
     return ToolResult(_json_text(value), raw=[{"type": "raw", "value": value}], data=value)
@@ -88,17 +100,51 @@ def _value_result(value: Any) -> ToolResult:
 def _dict_result(reply: dict[str, Any]) -> ToolResult:
     if reply.get("type") == "blob" and isinstance(reply.get("blob"), str) and reply.keys() <= _BLOB_KEYS:
         return ToolResult(_described(reply), raw=[reply])
+    if _is_media_block(reply):
+        return ToolResult(_joined_text([reply]), raw=[reply], data=reply)
     is_error = reply.get("isError") is True or reply.get("is_error") is True
-    content = reply.get("content")
-    if isinstance(content, list) and (_are_blocks(content) or not content) and reply.keys() <= _ENVELOPE_KEYS:
-        structured = reply.get("structuredContent")
-        text = _joined_text(content) or ("" if structured is None else _json_text(structured))
-        return ToolResult(text, is_error, content or [reply], reply)
-    if isinstance(reply.get("text"), str) and (reply["text"] or reply.keys() <= {"text", *_ENVELOPE_KEYS}):
-        return ToolResult(reply["text"], is_error, [reply], reply)
-    if isinstance(content, str) and content and reply.keys() <= _ENVELOPE_KEYS:
+    text, content = reply.get("text"), reply.get("content")
+    if isinstance(text, str) and reply.keys() <= _TEXT_KEYS:
+        return ToolResult(text, is_error, [reply], reply)
+    if isinstance(content, str) and content and reply.keys() <= _CONTENT_KEYS:
         return ToolResult(content, is_error, [reply], reply)
-    return ToolResult(_json_text(reply), raw=[reply], data=reply)
+    if isinstance(content, list) and reply.keys() <= _CONTENT_KEYS and (not content or _are_contents(content, reply)):
+        return ToolResult(_contents_text(content, reply.get("structuredContent")), is_error, content or [reply], reply)
+    contents = reply.get("contents")
+    if (
+        isinstance(contents, list)
+        and reply.keys() <= _MARKERS | {"contents"}
+        and contents
+        and all(map(_is_resource, contents))
+    ):
+        return ToolResult("\n".join(filter(None, map(_resource_text, contents))), raw=contents, data=reply)
+    # What says of itself that it is a failed result is one, whatever else it says.
+    is_result = isinstance(text, str) or isinstance(content, (str, list))
+    return ToolResult(_json_text(reply), is_error and is_result, [reply], reply)
+
+
+def _are_contents(content: list[Any], reply: Mapping[str, Any]) -> bool:
+    is_result = isinstance(reply.get("isError"), bool) and all(isinstance(block, dict) for block in content)
+    return is_result or _is_content_list(content)
+
+
+def _contents_text(content: list[Any], structured: Any) -> str:
+    text = _joined_text(content)
+    if structured is None or any(_is_text_block(block) and block.get("text") for block in content):
+        return text
+    # A server should say what is structured as text too, and need not.
+    return "\n".join(filter(None, (_json_text(structured), text)))
+
+
+def _raw_blocks(blocks: list[Any]) -> list[dict[str, Any]]:
+    return [
+        block
+        if isinstance(block, dict)
+        else {"type": "text", "text": block}
+        if isinstance(block, str)
+        else {"type": "raw", "value": block}
+        for block in blocks
+    ]
 
 
 def _bytes_result(reply: bytes) -> ToolResult:
@@ -111,42 +157,79 @@ def _bytes_result(reply: bytes) -> ToolResult:
     return ToolResult(_described(block), raw=[block])
 
 
-def _are_blocks(value: object) -> bool:
-    """Whether a value that `_json_value` gave is a list of content blocks."""
+def _is_content_list(value: object) -> bool:
+    """Whether a value is a list of content blocks, among which plain values stand for texts.
+
+    utcp-mcp 1.2.0 hands text blocks over so, as the JSON value that is written in them; a list of nothing else is data.
+    """
+    if not isinstance(value, list) or not value:
+        return False
+    return any(map(_is_media_block, value)) or all(map(_is_text_block, value))
+
+
+def _is_text_block(value: object) -> bool:
+    return isinstance(value, dict) and value.get("type") == "text" and "text" in value and _has_no_other_keys(value)
+
+
+def _is_media_block(value: object) -> bool:
+    if not isinstance(value, dict) or not _has_no_other_keys(value):
+        return False
+    kind = value["type"]
+    if kind == "resource":
+        return _is_resource(value.get("resource"))
+    if kind == "resource_link":
+        return isinstance(value.get("uri"), str)
+    data = value.get("data")
+    return kind in {"image", "audio"} and isinstance(data, str) and _BASE64.fullmatch(data) is not None
+
+
+def _is_resource(value: object) -> bool:
     return (
-        isinstance(value, list)
-        and len(value) > 0
-        and all(isinstance(block, dict) and block.get("type") in _BLOCK_TYPES for block in value)
+        isinstance(value, dict)
+        and isinstance(value.get("uri"), str)
+        and (value.get("text") is not None or isinstance(value.get("blob"), str))
     )
 
 
-def _joined_text(blocks: Sequence[Mapping[str, Any]]) -> str:
+def _has_no_other_keys(block: Mapping[str, Any]) -> bool:
+    kind = block.get("type")
+    return isinstance(kind, str) and kind in _BLOCK_KEYS and block.keys() <= _BLOCK_KEYS[kind] | _ANY_BLOCK_KEYS
+
+
+def _joined_text(blocks: Sequence[Any]) -> str:
     return "\n".join(text for text in map(_block_text, blocks) if text)
 
 
-def _block_text(block: Mapping[str, Any]) -> str:
-    if block["type"] == "text":
-        return _plain_text(block.get("text"))
-    if block["type"] == "resource" and isinstance(block.get("resource"), Mapping):
-        resource = block["resource"]
-        return _plain_text(resource["text"]) if "text" in resource else _described({"type": "resource", **resource})
+def _block_text(block: Any) -> str:
+    if _is_text_block(block):
+        return _plain_text(block["text"])
+    if not _is_media_block(block):
+        return _plain_text(block)
+    if block["type"] == "resource":
+        return _resource_text(block["resource"])
     if block["type"] == "resource_link":
-        return f"[resource: {block.get('uri')}]"
+        about = [str(block[key]) for key in ("name", "mimeType", "description") if block.get(key)]
+        return f"[resource: {block['uri']}{' (' if about else ''}{', '.join(about)}{')' if about else ''}]"
     return _described(block)
 
 
-def _plain_text(text: object) -> str:
-    return text if isinstance(text, str) else "" if text is None else _json_text(text)
+def _resource_text(resource: Mapping[str, Any]) -> str:
+    text = resource.get("text")
+    return _described({"type": "resource", **resource}) if text is None else _plain_text(text)
+
+
+def _plain_text(value: object) -> str:
+    return value if isinstance(value, str) else "" if value is None else _json_text(value)
 
 
 def _described(block: Mapping[str, Any]) -> str:
     media_type = block.get("mimeType") or "unknown type"
     size = block.get("size")
     if size is None:
-        encoded = str(block.get("data") or block.get("blob") or "")
-        size = len(encoded.rstrip("=")) * 3 // 4
-    named = f" {block['filename']!r}" if block.get("filename") else ""
-    return f"[{block['type']}{named}: {media_type}, {size:,} bytes]"
+        encoded = str(block.get("data") or block.get("blob") or "").rpartition(",")[2]
+        size = len("".join(encoded.split()).rstrip("=")) * 3 // 4
+    name = block.get("filename") or block.get("uri")
+    return f"[{block['type']}{f' {name!r}' if name else ''}: {media_type}, {size:,} bytes]"
 
 
 def _json_text(value: object) -> str:

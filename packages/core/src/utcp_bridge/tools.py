@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from utcp_bridge.toolset import Toolset
-    from utcp_bridge.transports.client.client import DiscoveredTool
+    from utcp_bridge.transports.client.loaded import DiscoveredTool
 
 _IN_PIECES = frozenset({"sse", "streamable_http"})
 # RFC 9110, section 9.2.1, and QUERY of OpenAPI 3.2 (draft-ietf-httpbis-safe-method-w-body).

@@ -30,6 +30,7 @@ from utcp_bridge.results import ToolResult, normalise
 from utcp_bridge.schema import InvalidArguments
 from utcp_bridge.tools import BridgedTool, bridged, is_read_only
 from utcp_bridge.transports.client.client import Client, Source, open_client
+from utcp_bridge.transports.client.loaded import RequiredVariable
 
 logger = logging.getLogger(__name__)
 
@@ -94,6 +95,28 @@ class Toolset(Closing):
         """Load all manuals of a source from async code; see `open`."""
         _require_asyncio("open")
         return await cls._opened(source, Options.parse(options))
+
+    @classmethod
+    def required_variables(cls, source: Source) -> tuple[RequiredVariable, ...]:
+        """The variables that a source needs, without connecting to anything; from any thread, also inside a loop.
+
+        They are those of the manuals' call templates, and those of the tools of manuals that are at hand (in a file or
+        in the configuration itself). What the tools of other manuals need, `report` tells when they are loaded.
+
+        Args:
+            source: See `open`.
+
+        Returns:
+            Each key that is looked up, whether it has a value now, and the manual that needs it.
+
+        Raises:
+            ConfigError: The source cannot be read.
+        """
+        lease = runner.acquire()
+        try:
+            return lease.run(lambda: _required_variables(source))
+        finally:
+            lease.release()
 
     @classmethod
     def of(cls, source: Source | Toolset, **options: Unpack[OptionsDict]) -> Toolset:
@@ -218,7 +241,8 @@ class Toolset(Closing):
             prepared = self._prepared(name, arguments, timeout)
             with told_to_the_model(prepared.tool):
                 if on_chunk is None:
-                    reply = lease.run(prepared.run)
+                    is_free = self._client.works_on_any_loop(prepared.tool.protocol)
+                    reply = (lease.run_here if is_free else lease.run)(prepared.run)
                 else:
                     # Not on the runner's own thread, where a slow function would hold up every other call.
                     told = in_a_thread(on_chunk)
@@ -406,6 +430,14 @@ class Toolset(Closing):
             was_open, self._closed = not self._closed, True
         self._forgotten.detach()
         return was_open
+
+
+async def _required_variables(source: Source) -> tuple[RequiredVariable, ...]:
+    client = await open_client(source)
+    try:
+        return await client.required_variables()
+    finally:
+        await client.close()
 
 
 def _require_asyncio(sync_form: str) -> None:

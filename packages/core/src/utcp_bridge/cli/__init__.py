@@ -14,13 +14,26 @@ from utcp_bridge.cli.terminal import Command
 # Each command imports what it needs when it runs, so that `--help` and `--version` do not wait for UTCP.
 
 # The command shows every failure itself; these would say it twice.
-_SILENT_LOGGERS = ("utcp", "utcp_bridge.discovery", "utcp_cli", "utcp_file", "utcp_http", "utcp_text")
+_SILENT_LOGGERS = ("dotenv", "utcp", "utcp_bridge.discovery", "utcp_cli", "utcp_file", "utcp_http", "utcp_text")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_SOURCE_HELP = "SOURCE is a UTCP configuration (a JSON or YAML file), a manual, or the URL of a manual."
+_SOURCE_HELP = (
+    "SOURCE is a UTCP configuration (a JSON or YAML file), a manual, or the URL of a manual. It may be the "
+    "configuration of a host, such as an OVOS persona: its one 'utcp_config' counts, with the options beside it; "
+    "flags win over them."
+)
+_EXIT_HELP = (
+    "Exit codes: 0 when all went well; 1 when what was asked for failed or is missing: a manual (check), every manual "
+    "(list), a tool (show, call), a call, a variable (variables), a framework (demo); 2 when the command line, the "
+    "configuration or an option is wrong; 130 after Ctrl-C, 143 after SIGTERM."
+)
 
 
-@click.group(cls=Command, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Command,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=_EXIT_HELP,
+)
 @click.version_option(package_name="utcp-bridge")
 @click.pass_context
 def main(context: click.Context) -> None:
@@ -73,7 +86,7 @@ def list_tools(source: str, as_json: bool, **options: Any) -> None:
 @_source_options
 @click.argument("tool")
 def show(source: str, tool: str, as_json: bool, **options: Any) -> None:
-    """Show one tool as models see it: its name, description and arguments."""
+    """Show one tool as models see it; exits with 1 when there is none of this name."""
     from utcp_bridge.cli.commands import show_tool
 
     show_tool(source, tool, as_json=as_json, **options)
@@ -108,6 +121,16 @@ def check(source: str, as_json: bool, **options: Any) -> None:
     from utcp_bridge.cli.commands import check_source
 
     check_source(source, as_json=as_json, **options)
+
+
+@main.command(epilog=_SOURCE_HELP)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.argument("source")
+def variables(source: str, as_json: bool) -> None:
+    """List the variables that a source needs, without connecting; exits with 1 when one is not defined."""
+    from utcp_bridge.cli.commands import list_variables
+
+    list_variables(source, as_json=as_json)
 
 
 @main.command()

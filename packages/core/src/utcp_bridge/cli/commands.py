@@ -1,10 +1,12 @@
-"""`utcp-bridge list`, `show`, `call` and `check`."""
+"""`utcp-bridge list`, `show`, `call`, `check` and `variables`."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -12,16 +14,23 @@ from rich.console import Console
 
 from utcp_bridge.cli import tables
 from utcp_bridge.cli.terminal import json_text, print_content, table_console, visible
-from utcp_bridge.errors import BridgeError, ToolNotFoundError
+from utcp_bridge.config import load_config
+from utcp_bridge.errors import BridgeError, ConfigError, ToolNotFoundError
 from utcp_bridge.tools import BridgedTool
 from utcp_bridge.toolset import Toolset
 
 _FAILED = 1
 _USAGE = 2
 
+# `localhost:8000/utcp`, `192.168.1.5/x`, `api.example.com:80`, `api.example.com/openapi.json`
+_HOST = re.compile(r"(?:localhost|\d+(?:\.\d+){3}|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,})(?::\d+|/)", re.IGNORECASE)
+
+# A host may want an exception; here every failure is printed.
+_SHOWN_BY_THE_COMMAND = frozenset({"on_failure", "on_tool_error"})
+
 
 def list_tools(source: str, *, as_json: bool, **options: Any) -> None:
-    """Print the tools of a source; manuals that failed are named on standard error."""
+    """Print the tools of a source; manuals that failed, and what is odd about others, are told on standard error."""
     with _opened(source, options) as toolset:
         _print_failures(toolset)
         if as_json:
@@ -36,7 +45,7 @@ def list_tools(source: str, *, as_json: bool, **options: Any) -> None:
 
 
 def show_tool(source: str, name: str, *, as_json: bool, **options: Any) -> None:
-    """Print one tool as models see it."""
+    """Print one tool as models see it; exit with 1 when there is none of this name."""
     with _opened(source, options) as toolset:
         try:
             tool = toolset.find(name)
@@ -84,24 +93,47 @@ def check_source(source: str, *, as_json: bool, **options: Any) -> None:
         if problems:
             table_console().print(tables.schema_problems(problems))
     else:
-        click.echo("No manuals are configured.", err=True)
+        click.echo("No manuals are configured; they stand in 'manual_call_templates'.", err=True)
     if report.failed:
         sys.exit(_FAILED)
 
 
-@contextmanager
-def _opened(source: str, options: Mapping[str, Any]) -> Iterator[Toolset]:
-    given = {key: value for key, value in options.items() if value is not None and value != () and value is not False}
+def list_variables(source: str, *, as_json: bool) -> None:
+    """Print the variables that a source needs; exit with 1 when one has no value."""
     try:
-        with Toolset.open(_source(source), **given) as toolset:
-            yield toolset
+        variables = Toolset.required_variables(load_config(_source(source)))
     except BridgeError as error:
         _fail(str(error))
+    if as_json:
+        _print_json([{"key": each.key, "defined": each.defined, "manual": each.manual} for each in variables])
+    elif variables:
+        table_console().print(tables.variables(variables))
+    else:
+        click.echo("No variables are needed, as far as can be told without connecting.", err=True)
+    if not all(each.defined for each in variables):
+        sys.exit(_FAILED)
+
+
+@contextmanager
+def _opened(source: str, flags: Mapping[str, Any]) -> Iterator[Toolset]:
+    given = {key: value for key, value in flags.items() if value is not None and value != () and value is not False}
+    try:
+        config = load_config(_source(source))
+        beside = {key: value for key, value in config.host_options.items() if key not in _SHOWN_BY_THE_COMMAND}
+        with Toolset.open(config, **{**beside, **given}) as toolset:
+            yield toolset
+    except ConfigError as error:
+        _fail(str(error))
+    except BridgeError as error:
+        click.echo(f"Error: {visible(str(error))}", err=True)
+        sys.exit(_FAILED)
 
 
 def _source(source: str) -> str | dict[str, Any]:
     if source.lower().startswith(("http://", "https://")):
         return {"manual_call_templates": [{"call_template_type": "http", "url": source, "http_method": "GET"}]}
+    if _HOST.match(source) and not Path(source).exists():
+        _fail(f"There is no file {source!r}; the URL of a manual begins with its scheme, as in 'http://{source}'.")
     return source
 
 
@@ -119,8 +151,11 @@ def _arguments(arguments: Sequence[str]) -> str | dict[str, str]:
 
 
 def _print_failures(toolset: Toolset) -> None:
-    for manual in toolset.report.failed:
-        click.echo(visible(f"manual {manual.name!r} failed: {manual.error}"), err=True)
+    for manual in toolset.report.manuals:
+        if not manual.ok:
+            click.echo(visible(f"manual {manual.name!r} failed: {manual.error}"), err=True)
+        for warning in manual.warnings:
+            click.echo(visible(f"manual {manual.name!r}: {warning}"), err=True)
 
 
 def _print_json(value: Any) -> None:

@@ -14,6 +14,7 @@ from rich.text import Text
 from utcp_bridge.cli.terminal import visible
 from utcp_bridge.discovery import DiscoveryReport, ManualReport
 from utcp_bridge.tools import BridgedTool
+from utcp_bridge.transports.client.loaded import RequiredVariable
 
 
 def tools(listed: Iterable[BridgedTool]) -> RenderableType:
@@ -50,15 +51,26 @@ def schema_problems(by_tool: Mapping[str, Iterable[str]]) -> RenderableType:
 
 
 def report(of: DiscoveryReport) -> RenderableType:
-    """One row a manual, and one a tool that was left out."""
+    """One row a manual, and one for each warning, tool that was left out and variable without a value."""
     table = _table("manual", "tools", "outcome")
     for manual in of.manuals:
         table.add_row(_text(manual.name), str(manual.tool_count), _outcome(manual))
+        for warning in manual.warnings:
+            table.add_row("", "", _text(warning, style="yellow"))
         for skipped in manual.skipped:
             table.add_row("", "", _text(f"{skipped.name}: {skipped.reason}", style="yellow"))
         for variable in manual.missing_variables:
             needed = "1 tool needs" if len(variable.tools) == 1 else f"{len(variable.tools)} tools need"
             table.add_row("", "", _text(f"the variable {variable.key!r} is not defined; {needed} it", style="yellow"))
+    return table
+
+
+def variables(required: Iterable[RequiredVariable]) -> RenderableType:
+    """One row a variable."""
+    table = _table("variable", "manual", "defined")
+    for each in required:
+        outcome = Text("yes", style="green") if each.defined else Text("no", style="red")
+        table.add_row(_text(each.key), _text(each.manual), outcome)
     return table
 
 

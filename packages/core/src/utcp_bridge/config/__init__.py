@@ -6,27 +6,29 @@ costs that manual alone and stays with it as `ManualTemplate.problem`.
 
 from __future__ import annotations
 
-import difflib
 import json
 import logging
 import os
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from utcp_bridge.config._client_settings import CLIENT_KEYS, client_settings
 from utcp_bridge.config._documents import YAML_SUFFIXES, from_home, plain_copy, read_document, shape_of
 from utcp_bridge.config._entries import Entry, assign_names, entries_of, translate
-from utcp_bridge.config._hosts import hosted_configuration
+from utcp_bridge.config._hosts import Hosted, hosted_configuration
 from utcp_bridge.config._notice import translation_notice
 from utcp_bridge.config.legacy import FILE_MANUAL_PROTOCOLS, looks_like_template, translated_variable_loader
 from utcp_bridge.errors import ConfigError
+from utcp_bridge.nearest import nearest
 
 logger = logging.getLogger(__name__)
 
 Source: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any]"
 
+_KEY_LIKE = re.compile(r"[\w $.-]{1,60}")
 _TEMPLATES = "manual_call_templates"
 _LEGACY_LISTS = ("tool_providers", "providers")
 _PROVIDERS_FILE = "providers_file_path"
@@ -65,11 +67,16 @@ class BridgeConfig:
         client: UTCP's client configuration without `manual_call_templates`.
         root_dir: What UTCP resolves the relative paths of `file` templates against; None means the current
             directory, which is UTCP's own default.
+        host_options: The options of a toolset that stand beside `utcp_config` in the configuration of a host,
+            unchecked; they are the host's to hand over.
+        host_place: Where that `utcp_config` stands; empty where there is no host.
     """
 
     manuals: tuple[ManualTemplate, ...] = ()
     client: dict[str, Any] = field(default_factory=dict, repr=False)  # so may this
     root_dir: Path | None = None
+    host_options: dict[str, Any] = field(default_factory=dict, repr=False)
+    host_place: str = ""
 
 
 def load_config(source: Source) -> BridgeConfig:
@@ -135,10 +142,10 @@ class _Reader:
         self._refuse_unknown_keys(document)
         return self._config(list(self._entries(document)), client_settings(document))
 
-    def _hosted(self, source: Any) -> BridgeConfig:
-        if isinstance(source, str | os.PathLike):
-            return load_config(self._found(os.fsdecode(source)))
-        return self.read(source)
+    def _hosted(self, hosted: Hosted) -> BridgeConfig:
+        source = hosted.source
+        inner = load_config(self._found(os.fsdecode(source))) if _is_path(source) else self.read(source)
+        return replace(inner, host_options={**inner.host_options, **hosted.options}, host_place=hosted.place)
 
     def _entries(self, document: Mapping[str, Any]) -> Iterator[Entry]:
         yield from entries_of(_TEMPLATES, document.get(_TEMPLATES), older=False)
@@ -196,7 +203,7 @@ class _Reader:
 
     def _found(self, path: str) -> str:
         """Pin a relative path of a file's configuration: the current directory first, then beside that file."""
-        if self._folder is None or "$" in path or Path(from_home(path)).is_absolute():
+        if self._folder is None or "$" in path or "://" in path or Path(from_home(path)).is_absolute():
             return path
         here = Path.cwd() / path
         return str(here if here.exists() else self._folder / path)
@@ -215,17 +222,30 @@ class _Reader:
         for key in document:
             if key in _KNOWN_KEYS or key == "$schema" or str(key).startswith("x-"):
                 continue
+            if key == "utcp_config":
+                shape = "is null" if document[key] is None else "stands beside other settings of UTCP"
+                raise ConfigError(
+                    f"{self._subject}: 'utcp_config' {shape}; expected all of UTCP's configuration in it, or a path."
+                )
             if key == "mcpServers":
                 raise ConfigError(f"{self._subject} is one of MCP servers, which are one manual here: {_MCP_EXAMPLE}")
-            nearest = difflib.get_close_matches(str(key), _KNOWN_KEYS, n=1)
-            if nearest:
-                advice = f"Did you mean {nearest[0]!r}?"
+            if (close := nearest(key, _KNOWN_KEYS)) is not None:
+                advice = f"Did you mean {close!r}?"
             else:
                 advice = (
                     f"It may have {', '.join(_UTCP_KEYS)}, and keys that start with 'x-'; "
                     f"options such as 'timeout' stand beside it, not in it."
                 )
-            raise ConfigError(f"{self._subject} has an unknown key {key!r}. {advice}")
+            raise ConfigError(f"{self._subject} has an unknown key{_shown_key(key)}. {advice}")
+
+
+def _shown_key(key: object) -> str:
+    # A file that is no configuration at all, such as one of passwords, may have anything in the place of a key.
+    return f" {key!r}" if isinstance(key, str) and _KEY_LIKE.fullmatch(key) else ""
+
+
+def _is_path(source: Any) -> bool:
+    return isinstance(source, str | os.PathLike)
 
 
 def _config_path(source: str | bytes | os.PathLike[str]) -> Path:
@@ -236,6 +256,8 @@ def _config_path(source: str | bytes | os.PathLike[str]) -> Path:
         raise ConfigError(
             "The source looks like JSON text; hand in what `json.loads` makes of it, or the path of a file."
         )
+    if text.lower().startswith("file://"):
+        raise ConfigError("A URL is not a source; hand in the path of the file itself.")
     if "://" in text:
         raise ConfigError(
             "A URL is not a source; write "
@@ -245,4 +267,4 @@ def _config_path(source: str | bytes | os.PathLike[str]) -> Path:
 
 
 def _is_manual(document: Mapping[str, Any]) -> bool:
-    return isinstance(document.get("tools"), list) or "openapi" in document or "swagger" in document
+    return isinstance(document.get("tools"), list | Mapping) or "openapi" in document or "swagger" in document

@@ -29,7 +29,7 @@ def _variables(key: str, value: Any) -> dict[str, str]:
 
 def _objects(key: str, value: Any) -> list[Any]:
     if not isinstance(value, list | tuple):
-        raise ConfigError(f"{key}: expected a list of objects, got {shape_of(value)}.")
+        raise ConfigError(f"{key}: expected a list of objects such as {_EXAMPLES[key]}, got {shape_of(value)}.")
     return [_object(f"{key}[{index}]", item) for index, item in enumerate(value)]
 
 
@@ -39,6 +39,11 @@ def _object(key: str, value: Any) -> Any:
     # UTCP also takes its own objects, such as a tool repository that several clients share.
     return plain_copy(value) if isinstance(value, Mapping) else value
 
+
+_EXAMPLES = {
+    "load_variables_from": '{"variable_loader_type": "dotenv", "env_file_path": ".env"}',
+    "post_processing": '{"tool_post_processor_type": "limit_strings", "limit": 1000}',
+}
 
 # utcp 1.2.0, utcp/data/utcp_client_config.py
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {

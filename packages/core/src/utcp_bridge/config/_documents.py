@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 from collections.abc import Mapping
@@ -11,7 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import yaml
 from pydantic import BaseModel
 
+from utcp_bridge.config.json_faults import json_fault, markup_name
 from utcp_bridge.errors import ConfigError
+
+_MARKS = {
+    (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE): "utf-32",
+    (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE): "utf-16",
+}
 
 YAML_SUFFIXES = frozenset({".yaml", ".yml"})
 
@@ -48,39 +55,62 @@ def read_document(path: Path, *, what: str) -> Any:
         ConfigError: The file cannot be read, or is not JSON or YAML; with the line.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = _decoded(path.read_bytes())
     except FileNotFoundError as error:
         where = "" if path.is_absolute() else f" in {str(Path.cwd())!r}"
         raise ConfigError(f"Cannot read {what}: there is no file {str(path)!r}{where}.") from error
+    except IsADirectoryError as error:
+        raise ConfigError(f"Cannot read {what}: {str(path)!r} is a folder; name the file in it.") from error
     except OSError as error:
         raise ConfigError(f"Cannot read {what} from {str(path)!r}: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
         # Not `from error`: its arguments hold the whole file.
-        raise ConfigError(f"Cannot read {what} from {str(path)!r}: it is not UTF-8 text ({error.reason}).") from None
+        raise ConfigError(
+            f"Cannot read {what} from {str(path)!r}: it is not UTF-8 text ({error.reason}); save it as UTF-8."
+        ) from None
     except ValueError as error:
         raise ConfigError(f"Cannot read {what}: {str(path)!r} is not the name of a file ({error}).") from error
+    suffix = path.suffix.lower()
+    if not text.strip() and suffix not in YAML_SUFFIXES:
+        raise ConfigError(f"Cannot read {what} from {str(path)!r}: the file is empty.")
     try:
         return json.loads(text)
     except RecursionError as error:
         raise ConfigError(f"Cannot read {what} from {str(path)!r}: it is nested too deeply.") from error
     except json.JSONDecodeError as error:
         json_error = error
-    suffix = path.suffix.lower()
+    if (page := markup_name(text)) is not None:
+        raise ConfigError(f"Cannot read {what} from {str(path)!r}: it is {page}, expected JSON or YAML.")
+    fault = f"not JSON: {json_fault(json_error, text)}"
     if suffix == ".json":
-        raise ConfigError(f"Cannot read {what} from {str(path)!r}: {_json_place(json_error)}.") from json_error
+        fault = "it is YAML; end the file's name in .yaml, or write it as JSON" if _is_yaml(text) else fault
+        raise ConfigError(f"Cannot read {what} from {str(path)!r}: {fault}.") from json_error
     try:
         document = yaml.load(text, Loader=_JsonLikeLoader)  # noqa: S506 - a subclass of the safe loader
     except (yaml.YAMLError, RecursionError) as error:
-        kinds = "not YAML" if suffix in YAML_SUFFIXES else f"neither JSON ({_json_place(json_error)}) nor YAML"
+        kinds = "not YAML" if suffix in YAML_SUFFIXES else f"neither JSON ({fault}) nor YAML"
         raise ConfigError(f"Cannot read {what} from {str(path)!r}: {kinds}{_yaml_place(error)}.") from None
     if isinstance(document, str):
         # Any sentence is a YAML scalar, so a broken JSON file would otherwise pass for text.
-        raise ConfigError(f"Cannot read {what} from {str(path)!r}: neither JSON ({_json_place(json_error)}) nor YAML.")
+        raise ConfigError(f"Cannot read {what} from {str(path)!r}: neither JSON ({fault}) nor YAML.")
     return document
 
 
-def _json_place(error: json.JSONDecodeError) -> str:
-    return f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+def _decoded(content: bytes) -> str:
+    # Editors and shells on Windows write UTF-16, always with its mark; that of UTF-32 begins with the same bytes.
+    for marks, encoding in _MARKS.items():
+        if content.startswith(marks):
+            return content.decode(encoding)
+    return content.decode("utf-8-sig")
+
+
+def _is_yaml(text: str) -> bool:
+    if text.lstrip()[:1] in {"{", "[", '"'}:
+        return False
+    try:
+        return isinstance(yaml.load(text, Loader=_JsonLikeLoader), dict)  # noqa: S506 - as above
+    except (yaml.YAMLError, RecursionError):
+        return False
 
 
 def _yaml_place(error: Exception) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,8 +49,18 @@ def entries_of(key: str, value: Any, *, older: bool) -> list[Entry]:
     if isinstance(value, Mapping) and looks_like_template(value):
         return [_entry(key, value, older)]
     if not isinstance(value, list | tuple):
-        raise ConfigError(f"{key}: expected a list of objects such as {EXAMPLE}, got {shape_of(value)}.")
+        raise ConfigError(
+            f"{key}: expected a list of objects such as {EXAMPLE}, got {shape_of(value)}{_list_advice(value)}."
+        )
     return [_entry(f"{key}[{index}]", item, older) for index, item in enumerate(value)]
+
+
+def _list_advice(value: Any) -> str:
+    """How to write what other clients have as an object of names (`{"weather": {...}}`)."""
+    if not isinstance(value, Mapping) or not value or not all(isinstance(item, Mapping) for item in value.values()):
+        return ""
+    name = json.dumps(str(next(iter(value)))[:60], ensure_ascii=False)
+    return f'; write [{{"name": {name}, ...}}] in place of {{{name}: {{...}}}}'
 
 
 def translate(entry: Entry) -> None:

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from utcp_bridge.errors import ConfigError
 from utcp_bridge.options import split_options
 
-logger = logging.getLogger("utcp_bridge.config")
-
 _KEY = "utcp_config"
 _DEEPEST = 5
 
 
-def hosted_configuration(document: Mapping[str, Any], subject: str) -> Any | None:
-    """The one `utcp_config` in a document, or None if there is none.
+@dataclass(frozen=True, slots=True)
+class Hosted:
+    """UTCP's configuration within that of a host.
 
-    Options that stand beside it are the host's to hand over; a warning names them.
+    Attributes:
+        source: The value of `utcp_config`.
+        place: Where it stands, such as `persona.utcp_config`.
+        options: The options of a toolset that stand beside it, unchecked.
+    """
+
+    source: Any
+    place: str
+    options: dict[str, Any]
+
+
+def hosted_configuration(document: Mapping[str, Any], subject: str) -> Hosted | None:
+    """The one `utcp_config` in a document, or None if there is none.
 
     Raises:
         ConfigError: There are several.
@@ -31,11 +42,7 @@ def hosted_configuration(document: Mapping[str, Any], subject: str) -> Any | Non
         raise ConfigError(f"{subject} has more than one {_KEY!r} ({places}); hand in the value of one of them.")
     [(place, holder)] = found.items()
     options, _ = split_options(holder)
-    if options:
-        logger.warning(
-            "The options beside %s%s are for its host, and are not used here: %s.", place, _KEY, ", ".join(options)
-        )
-    return holder[_KEY]
+    return Hosted(holder[_KEY], f"{place}{_KEY}", options)
 
 
 def _found(document: Mapping[str, Any], place: str, depth: int = 0) -> Iterator[tuple[str, Mapping[str, Any]]]:

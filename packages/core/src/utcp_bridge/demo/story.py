@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
+from importlib.metadata import EntryPoint
 from typing import Any
 
 from utcp_bridge.demo import Demo, Script, Step, demos
@@ -51,16 +52,24 @@ def tell(script: Script = SCRIPT) -> Generator[Loaded | FrameworkRun]:
         with closing(Toolset.open(config, on_failure="raise")) as toolset:
             yield Loaded(server.manual_url, toolset.report, tuple(toolset.tools.values()))
             for entry in demos():
-                yield _run(entry.name, entry.load, toolset, script)
+                yield _run(entry, toolset, script)
 
 
-def _run(framework: str, load: Any, toolset: Toolset, script: Script) -> FrameworkRun:
+def _run(entry: EntryPoint, toolset: Toolset, script: Script) -> FrameworkRun:
+    framework = entry.name
     try:
-        demo: Demo = load()
+        demo: Demo = entry.load()
     except ImportError as error:
-        missing = (error.name or str(error)).replace("_", "-")
-        return FrameworkRun(framework, problem=f"not run: {missing} is not installed; pip install '{missing}'")
+        missing = error.name or str(error)
+        return FrameworkRun(framework, problem=f"not run: {missing} is not installed; {_remedy(entry, missing)}")
     try:
         return FrameworkRun(framework, tuple(demo(toolset, script)))
     except Exception as error:  # noqa: BLE001 - whatever one framework does, the others are shown
         return FrameworkRun(framework, problem=f"{type(error).__name__}: {error}", failed=True)
+
+
+def _remedy(entry: EntryPoint, missing: str) -> str:
+    # An adapter that needs more for an agent than for its tools has an extra for that.
+    if entry.dist is not None and "agents" in (entry.dist.metadata.get_all("Provides-Extra") or ()):
+        return f"pip install '{entry.dist.name}[agents]'"
+    return f"pip install '{missing.partition('.')[0].replace('_', '-')}'"

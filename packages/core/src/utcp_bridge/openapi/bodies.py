@@ -3,38 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
 
 from utcp_bridge.openapi import media
 from utcp_bridge.openapi.arguments import Arguments
-from utcp_bridge.openapi.describing import argument_schema
-from utcp_bridge.openapi.nodes import Node, OperationError, mapping, sequence, text
+from utcp_bridge.openapi.describing import argument_schema, examples_of
+from utcp_bridge.openapi.nodes import Node, OperationError, mapping, text
 from utcp_bridge.openapi.objects import ObjectView, object_view
 from utcp_bridge.openapi.operations import Operation
-from utcp_bridge.openapi.parameters import BODY, Parameter, delimited
+from utcp_bridge.openapi.parameters import BODY, Parameter, delimited, form_style
 from utcp_bridge.openapi.references import Documents
 from utcp_bridge.openapi.schemas import Schema, SchemaReader
+from utcp_bridge.openapi.uploads import ANY_PARTS, FILE_SCHEMA, Upload, Uploads
 
-FILE_SCHEMA: Final[Mapping[str, Any]] = {
-    "description": "A file: its text, or its content as base64.",
-    "anyOf": [
-        {"type": "string"},
-        {
-            "type": "object",
-            "properties": {
-                "base64": {"type": "string", "description": "The content in base64."},
-                "path": {"type": "string", "description": "The file's path, where uploads from a folder are allowed."},
-                "filename": {"type": "string"},
-                "content_type": {"type": "string", "description": "Its media type, such as image/png."},
-            },
-            "oneOf": [{"required": ["base64"]}, {"required": ["path"]}],
-            "additionalProperties": False,
-        },
-    ],
-}
-"""What the HTTP transport takes for a file."""
-
-_DELIMITED = frozenset({"spaceDelimited", "pipeDelimited", "tabDelimited"})
+_COMPOSING = ("$ref", "allOf", "anyOf", "oneOf")
 
 
 class BodyReader:
@@ -54,6 +35,7 @@ class BodyReader:
         self._reader = reader
         self._preferred = preferred
         self._flatten = flatten
+        self._uploads = Uploads(documents)
 
     def has_body_argument(self, operation: Operation, parameters: Iterable[Parameter]) -> bool:
         """Whether an argument of the name `body` may be needed."""
@@ -105,21 +87,24 @@ class BodyReader:
         written = self._best(content)
         described = content[written]
         schema = described.get("schema")
-        resolved = self._resolved(schema)
+        resolved = self._uploads.resolved(schema)
         content_type = media.concrete(written, is_string=resolved.fields.get("type") in ("string", "file"))
+        if "$" in content_type:  # a variable of the user's, for UTCP
+            raise OperationError(f"its requestBody has the media type {content_type!r}, which is none")
         kind = media.kind_of(content_type)
         arguments.template["content_type"] = content_type
         required = body.fields.get("required") is True
         is_object = kind == media.FORM or kind.startswith("multipart/") or (self._flatten and media.is_json(kind))
         view = object_view(self._documents, schema) if is_object and isinstance(schema.value, Mapping) else ObjectView()
-        files = self._files(view, described) if kind.startswith("multipart/") else []
+        upload = self._uploads.of(schema, described.get("encoding")) if kind.startswith("multipart/") else Upload()
         if not media.is_json(kind):
-            self._add_encoding(arguments, view, described, kind, files)
+            self._add_encoding(arguments, view, described, kind, list(upload.files))
         if self._flatten and view.is_exact and view.properties and not view.is_open:
-            self._add_properties(arguments, view, files, required=required)
+            self._add_properties(arguments, view, list(upload.files), required=required)
             return
-        converted = self._body_schema(kind, schema, described, view, files)
-        value = argument_schema(converted.value, body.fields.get("description"))
+        converted = self._body_schema(kind, schema, described, upload)
+        examples = examples_of(described.fields)
+        value = argument_schema(converted.value, body.fields.get("description"), examples=examples)
         arguments.template["body_field"] = arguments.add(BODY, value, converted.uses, required=required)
 
     def _best(self, content: Mapping[str, Node]) -> str:
@@ -127,60 +112,36 @@ class BodyReader:
         multipart = next((kind for kind in content if media.kind_of(kind) == media.MULTIPART), None)
         if multipart is not None and media.kind_of(written) == media.FORM and not self._preferred:
             described = content[multipart]
-            if self._files(object_view(self._documents, described.get("schema")), described):
+            if self._uploads.of(described.get("schema"), described.get("encoding")).files:
                 return multipart
         return written
 
-    def _body_schema(self, kind: str, schema: Node, described: Node, view: ObjectView, files: list[str]) -> Schema:
-        if files and view.is_exact:
-            return self._with_files(view, files, schema)
+    def _body_schema(self, kind: str, schema: Node, described: Node, upload: Upload) -> Schema:
+        resolved = self._uploads.resolved(schema)
         if "itemSchema" in described.fields and schema.value is None:  # OpenAPI 3.2, section 4.14
             items = self._reader.read(described.get("itemSchema"))
             return Schema({"type": "array", "items": items.value}, items.uses)
-        if media.is_xml(kind) and self._resolved(schema).fields.get("type") != "string":
+        if kind.startswith("multipart/"):
+            if not _may_be_object(resolved):
+                return Schema(argument_schema(dict(ANY_PARTS), resolved.fields.get("description")))
+            return self._reader.read(Node(upload.schema, schema.base))
+        if kind == media.FORM:
+            if schema.value is None or not (_may_be_object(resolved) or resolved.fields.get("type") == "string"):
+                return Schema({"type": "object"})
+            return self._reader.read(schema)
+        if media.is_xml(kind) and resolved.fields.get("type") != "string":
             converted = self._reader.read(schema)
             return Schema(
                 {"type": "string", "contentMediaType": kind, "contentSchema": converted.value}, converted.uses
             )
-        if not (
-            media.is_json(kind)
-            or media.is_json_lines(kind)
-            or media.is_text(kind)
-            or kind == media.FORM
-            or kind.startswith("multipart/")
-        ):
+        if not (media.is_json(kind) or media.is_json_lines(kind) or media.is_text(kind)):
             return Schema(dict(FILE_SCHEMA))
         if schema.value is None:
-            shapes: Mapping[str, dict[str, Any]] = {media.FORM: {"type": "object"}, media.MULTIPART: {"type": "object"}}
-            return Schema({"type": "string"} if media.is_text(kind) else dict(shapes.get(kind, {})))
+            return Schema({"type": "string"} if media.is_text(kind) else {})
         return self._reader.read(schema)
 
-    def _with_files(self, view: ObjectView, files: list[str], schema: Node) -> Schema:
-        properties: dict[str, Any] = {}
-        uses: dict[str, None] = {}
-        for name, node in view.properties.items():
-            if not self._reader.hides(node):
-                converted = self._property(name, node, files)
-                properties[name] = converted.value
-                uses |= dict.fromkeys(converted.uses)
-        value: dict[str, Any] = {"type": "object", "properties": properties}
-        if required := [name for name in view.required if name in properties or name not in view.properties]:
-            value["required"] = required
-        if view.additional is not None:
-            converted = self._reader.read(view.additional)
-            value["additionalProperties"] = converted.value
-            uses |= dict.fromkeys(converted.uses)
-        description = self._resolved(schema).fields.get("description")
-        return Schema(argument_schema(value, description), tuple(uses))
-
     def _property(self, name: str, node: Node, files: list[str]) -> Schema:
-        if name not in files:
-            return self._reader.read(node)
-        resolved = self._resolved(node)
-        file: dict[str, Any] = dict(FILE_SCHEMA)
-        if _is_list(resolved):
-            file = {"type": "array", "items": file}
-        return Schema(argument_schema(file, resolved.fields.get("description")))
+        return Schema(self._uploads.file_schema(node)) if name in files else self._reader.read(node)
 
     def _add_properties(self, arguments: Arguments, view: ObjectView, files: list[str], *, required: bool) -> None:
         mapped = arguments.template.setdefault("body_arguments", {})
@@ -220,42 +181,17 @@ class BodyReader:
             is_styled = any(key in encoding.fields for key in ("style", "explode", "allowReserved"))
             if kind == media.FORM and is_styled:
                 styles[name] = form_style(text(encoding.fields.get("style")), encoding.fields.get("explode"))
-            elif content_type and "," not in content_type and "*" not in content_type:
+            elif content_type and (name in files or ("," not in content_type and "*" not in content_type)):
                 types[name] = content_type
         if kind.startswith("multipart/"):
             for name, node in view.properties.items():
-                declared = self._resolved(node).fields.get("contentMediaType")
-                if isinstance(declared, str) and name not in types and "*" not in declared:
+                declared = self._uploads.resolved(node).fields.get("contentMediaType")
+                if isinstance(declared, str) and name not in types and (name in files or "*" not in declared):
                     types[name] = declared
         if types:
             template["part_types"] = types
         if styles:
             template["form_styles"] = styles
-
-    def _files(self, view: ObjectView, described: Node) -> list[str]:
-        encoding = described.get("encoding")
-        return [
-            name
-            for name, node in view.properties.items()
-            if self._is_file(node, text(encoding.get(name).fields.get("contentType")))
-        ]
-
-    def _is_file(self, node: Node, content_type: str) -> bool:
-        resolved = self._resolved(node)
-        if _is_list(resolved):
-            resolved = self._resolved(resolved.get("items"))
-        fields = resolved.fields
-        types = fields.get("type", "string")
-        if types == "file":
-            return True
-        if types != "string" and types != ["string"] and types != ["string", "null"]:
-            return False
-        if fields.get("format") == "binary":
-            return True
-        if "contentEncoding" in fields or fields.get("format") in ("byte", "base64"):
-            return False
-        kinds = [media.kind_of(kind) for kind in (content_type or text(fields.get("contentMediaType"))).split(",")]
-        return any(kind and not media.is_json(kind) and not media.is_text(kind) for kind in kinds)
 
     def _add_form_fields(self, arguments: Arguments, fields: Sequence[Parameter], consumes: Sequence[str]) -> None:
         """Fields of Swagger 2.0's `formData`, which are parameters there, and arguments of their own here."""
@@ -277,26 +213,10 @@ class BodyReader:
             name = f"body_{field.name}" if field.name in arguments.properties else field.name
             mapped[arguments.add(name, value, schema.uses, required=field.required)] = field.name
 
-    def _resolved(self, node: Node) -> Node:
-        """The schema that this is or refers to, also as the only part of an `allOf`; one of None if there is none."""
-        try:
-            node = self._documents.follow(node)
-            arms = sequence(node.fields.get("allOf"))
-            if len(arms) == 1 and "type" not in node.fields:
-                return self._documents.follow(Node(arms[0], node.base))
-        except OperationError:
-            return Node(None, node.base)
-        return node
 
-
-def form_style(style: str, explode: Any) -> str:
-    """The style of a form's field in the transport's terms, which have one name for style and explode together."""
-    if style == "deepObject":
-        return style
-    if style in _DELIMITED:
-        return "form" if explode is True else style
-    return "commaDelimited" if explode is False else "form"
-
-
-def _is_list(node: Node) -> bool:
-    return node.fields.get("type") in ("array", ["array"], ["array", "null"])
+def _may_be_object(node: Node) -> bool:
+    """Whether an object is among what a schema says anything about."""
+    types = node.fields.get("type")
+    if types is None:
+        return any(keyword in node.fields for keyword in ("properties", "additionalProperties", *_COMPOSING))
+    return types == "object" or (isinstance(types, list) and "object" in types)

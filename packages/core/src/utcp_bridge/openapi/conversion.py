@@ -10,10 +10,10 @@ from utcp_bridge.openapi.arguments import Arguments
 from utcp_bridge.openapi.bodies import BodyReader
 from utcp_bridge.openapi.describing import plain, tool_description
 from utcp_bridge.openapi.names import tool_names
-from utcp_bridge.openapi.nodes import OpenApiError, OperationError, mapping, sequence, text
+from utcp_bridge.openapi.nodes import Node, OpenApiError, OperationError, key_text, mapping, sequence, text
 from utcp_bridge.openapi.operations import Operation, operations
 from utcp_bridge.openapi.parameters import add_parameters, read_parameters
-from utcp_bridge.openapi.references import Documents
+from utcp_bridge.openapi.references import Documents, joined_address
 from utcp_bridge.openapi.responses import ResponseReader
 from utcp_bridge.openapi.schemas import SchemaReader
 from utcp_bridge.openapi.security import Credentials, Security
@@ -134,11 +134,14 @@ def tools_from_openapi(
         The tools, and what was left out.
 
     Raises:
-        OpenApiError: It is no OpenAPI document, has no paths at all, or names no server where `base_url` is needed.
+        OpenApiError: It is no OpenAPI document, has no paths at all, or names no server where `base_url` is needed;
+            or an option is of another type than it says here.
     """
     version = _version(document)
+    _check_options(server_variables=server_variables, media_types=media_types, flatten_body=flatten_body)
     documents = Documents(document, url, siblings)
-    converter = _Converter(documents, version, url, base_url, server_variables, auth_tools, defined)
+    base_url = None if base_url is None else _checked_base(base_url, documents.location)
+    converter = _Converter(documents, version, base_url, server_variables, auth_tools, defined)
     converter.bodies = BodyReader(documents, converter.inputs, preferred=media_types, flatten=flatten_body)
     return converter.run()
 
@@ -150,7 +153,6 @@ class _Converter:
         self,
         documents: Documents,
         version: tuple[int, int],
-        url: str,
         base_url: str | None,
         server_variables: Mapping[str, str] | None,
         auth_tools: Mapping[str, Any] | None,
@@ -162,13 +164,8 @@ class _Converter:
         self.inputs = SchemaReader(documents, "input", siblings_count=siblings_count)
         self.outputs = SchemaReader(documents, "output", siblings_count=siblings_count)
         self.responses = ResponseReader(documents, self.outputs)
-        self.servers = Servers(documents.root, documents.url, base_url=base_url, variables=server_variables)
-        self.security = Security(
-            documents,
-            documents.url if documents.url.startswith("http") else "",
-            auth_tools=dict(auth_tools) if auth_tools else None,
-            defined=defined,
-        )
+        self.servers = Servers(documents, base_url=base_url, variables=server_variables)
+        self.security = Security(documents, auth_tools=dict(auth_tools) if auth_tools else None, defined=defined)
 
     def run(self) -> Conversion:
         found = list(operations(self.documents))
@@ -195,7 +192,8 @@ class _Converter:
         nodes = operation.parameters(self.documents)
         parameters = read_parameters(nodes, is_swagger=is_swagger)
         server = self.servers.of(operation)
-        credentials = self.security.of(operation, server.url)
+        asks = any(_is_authorization(node) for node in nodes)
+        credentials = self.security.of(operation, server.url, asks_for_header=asks)
         arguments = Arguments()
         path = add_parameters(
             arguments,
@@ -204,6 +202,7 @@ class _Converter:
             self.inputs,
             credentials=credentials.places,
             has_body=self.bodies.has_body_argument(operation, parameters),
+            reserved=("path", "query") if self.version >= (3, 2) else ("query",),
         )
         self.bodies.add(arguments, operation, parameters, self._media_types(operation, "consumes"))
         _add_server_variables(arguments, server)
@@ -258,6 +257,33 @@ def _add_server_variables(arguments: Arguments, server: Server) -> None:
         argument = f"server_{name}" if name in arguments.properties else name
         argument = arguments.add(argument, schema, (), required=True)
         arguments.template["parameters"].append({"argument": argument, "name": name, "location": "path"})
+
+
+def _check_options(*, server_variables: Any, media_types: Any, flatten_body: Any) -> None:
+    if server_variables is not None and not (
+        isinstance(server_variables, Mapping) and all(isinstance(name, str) for name in server_variables)
+    ):
+        raise OpenApiError(f"'server_variables': expected an object of names and values, got {server_variables!r}")
+    if not isinstance(media_types, (list, tuple)) or not all(isinstance(kind, str) for kind in media_types):
+        raise OpenApiError(f"'media_types': expected a list of media types, got {media_types!r}")
+    if not isinstance(flatten_body, bool):
+        raise OpenApiError(f"'flatten_body': expected true or false, got {flatten_body!r}")
+
+
+def _checked_base(base_url: Any, location: str) -> str:
+    """The server that a user gives, a relative one against where the document came from."""
+    if isinstance(base_url, str) and base_url.strip():
+        written = base_url.strip()
+        if written.lower().startswith(("http://", "https://")) or written.startswith(("{", "$")):
+            return written
+        if location.startswith(("http://", "https://")) and "://" not in written:
+            return joined_address(location, written) or written
+    raise OpenApiError(f"'base_url': expected the URL of a server, such as https://api.example.com, got {base_url!r}")
+
+
+def _is_authorization(parameter: Node) -> bool:
+    fields = parameter.fields
+    return fields.get("in") == "header" and key_text(fields.get("name")).lower() == "authorization"
 
 
 def _version(document: Mapping[str, Any]) -> tuple[int, int]:

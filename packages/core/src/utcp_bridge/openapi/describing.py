@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from utcp_bridge.openapi.nodes import mapping, text
 from utcp_bridge.openapi.operations import Operation
+from utcp_bridge.openapi.spellings import short_examples
 
 MAX_DESCRIPTION: Final = 1_000
 """The most characters of a tool's description; OpenAI refuses a function of more than 1,024."""
@@ -34,18 +36,26 @@ def tool_description(operation: Operation) -> str:
     return shortened(_joined(parts), MAX_DESCRIPTION)
 
 
-def argument_schema(schema: Any, description: Any, *, deprecated: bool = False, example: Any = None) -> Any:
+def argument_schema(schema: Any, description: Any, *, deprecated: bool = False, examples: Sequence[Any] = ()) -> Any:
     """A converted schema with what is said about its place: beside the schema, or instead of what that says."""
     about: dict[str, Any] = {}
     if isinstance(description, str) and description.strip():
         about["description"] = plain(description)
     if deprecated:
         about["deprecated"] = True
-    if example is not None and not isinstance(example, (dict, list)) and "examples" not in mapping(schema):
-        about["examples"] = [example]
+    if examples and "examples" not in mapping(schema):
+        about["examples"] = list(examples)
     if not about:
         return schema
     return {**schema, **about} if isinstance(schema, dict) else ({**about, "not": {}} if schema is False else about)
+
+
+def examples_of(fields: Mapping[Any, Any]) -> list[Any]:
+    """What a Parameter Object or a Media Type Object gives as examples, without what would be long to read."""
+    found = [fields[key] for key in ("example", "x-example") if key in fields]
+    for example in mapping(fields.get("examples")).values():
+        found += [mapping(example)[key] for key in ("value", "dataValue") if key in mapping(example)]
+    return short_examples("examples", found)
 
 
 def plain(value: Any) -> str:

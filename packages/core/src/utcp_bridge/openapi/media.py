@@ -11,7 +11,13 @@ FORM: Final = "application/x-www-form-urlencoded"
 MULTIPART: Final = "multipart/form-data"
 BINARY: Final = "application/octet-stream"
 
-_LINES = frozenset({"application/jsonl", "application/ndjson", "application/x-jsonlines", "application/x-ndjson"})
+_LINES = frozenset(
+    {
+        *("application/json-seq", "application/jsonl", "application/ndjson", "application/x-jsonlines"),
+        "application/x-ndjson",
+    }
+)
+_ANYTHING = frozenset({"*", "*/*", "application/*"})
 _TEXT = frozenset({"application/graphql", "application/sql", "application/javascript"})
 
 
@@ -26,7 +32,7 @@ def is_json(kind: str) -> bool:
 
 
 def is_json_lines(kind: str) -> bool:
-    """Whether a media type is one JSON value on each line."""
+    """Whether a media type is one JSON value after the other, most often on a line each."""
     return kind in _LINES
 
 
@@ -55,21 +61,27 @@ def best(content_types: Sequence[str], preferred: Sequence[str] = ()) -> str:
 
 
 def concrete(content_type: str, *, is_string: bool) -> str:
-    """A content type that can be sent, for one that may be a range such as `*/*`."""
+    """A content type that can be sent, for one that may be a range such as `*/*`, or no media type at all.
+
+    A range of files, such as `image/*`, stays: the file tells what it is.
+    """
     kind = kind_of(content_type)
+    if "/" not in kind and kind != "*":
+        words = {"form-data": MULTIPART, "multipart": MULTIPART, "x-www-form-urlencoded": FORM}
+        return words.get(kind, BINARY if is_string else JSON)
     if "*" not in kind:
         return content_type.strip()
-    if kind in {"*/*", "application/*", "*"}:
-        return BINARY if is_string else JSON
-    return {"text/*": "text/plain", "multipart/*": MULTIPART}.get(kind, BINARY)
+    if kind in _ANYTHING:
+        return "*/*" if is_string else JSON
+    suffixes = {"+json": JSON, "+xml": "application/xml"}
+    ranges = {"text/*": "text/plain", "multipart/*": MULTIPART}
+    return ranges.get(kind) or next((sent for suffix, sent in suffixes.items() if kind.endswith(suffix)), kind)
 
 
 def _rank(content_type: str) -> int:
     kind = kind_of(content_type)
     if kind == JSON:
         return 0
-    if kind in {"*/*", "application/*"}:
-        return 1
     if is_json(kind):
         # A list of patch operations (RFC 6902) is harder to write than the members that change (RFC 7396).
         return 4 if kind == "application/json-patch+json" else 2 if kind == "application/merge-patch+json" else 3
@@ -79,6 +91,10 @@ def _rank(content_type: str) -> int:
         return 6 if kind == MULTIPART else 7
     if kind in _LINES or kind == "text/plain":
         return 8
+    if kind in _ANYTHING or "/" not in kind:  # what is named is sure to be taken
+        return 9
     if is_xml(kind):
+        return 11
+    if is_text(kind):
         return 10
-    return 9 if is_text(kind) else 11 if kind == BINARY else 12
+    return 14 if "*" in kind else 12 if kind == BINARY else 13

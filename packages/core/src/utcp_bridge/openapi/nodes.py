@@ -51,12 +51,18 @@ class Node:
 
 def mapping(value: Any) -> Mapping[Any, Any]:
     """The value if it is an object, else an empty one."""
-    return value if isinstance(value, Mapping) else {}
+    # Almost all are dicts, and asking for the abstract class takes ten times as long.
+    return value if type(value) is dict or isinstance(value, Mapping) else {}
 
 
 def sequence(value: Any) -> list[Any]:
     """The value if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
+
+
+def is_container(value: Any) -> bool:
+    """Whether a value is an object or a list."""
+    return not isinstance(value, (str, int, float)) and isinstance(value, (Mapping, list))
 
 
 def text(value: Any) -> str:

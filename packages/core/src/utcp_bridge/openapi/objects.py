@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from utcp_bridge.openapi.nodes import Node, OperationError, key_text, mapping, sequence
+from utcp_bridge.openapi.nodes import Node, OperationError, key_text, sequence
 from utcp_bridge.openapi.references import Documents
 
 _MAX_DEPTH = 32
 _SAYS_NO_MORE = frozenset(
     {
         *("$ref", "additionalProperties", "allOf", "default", "deprecated", "description", "example", "examples"),
-        *("externalDocs", "nullable", "properties", "required", "title", "type", "xml", "discriminator", "readOnly"),
+        *("externalDocs", "nullable", "properties", "required", "title", "type", "xml", "readOnly"),
         *("writeOnly", "minProperties"),
     }
 )
@@ -41,12 +41,15 @@ class ObjectView:
 def object_view(documents: Documents, node: Node) -> ObjectView:
     """Gather the properties of an object schema, also through references and `allOf`."""
     view = ObjectView()
-    _gather(documents, node, view, 0)
+    _gather(documents, node, view, set(), 0)
     return view
 
 
-def _gather(documents: Documents, node: Node, view: ObjectView, depth: int) -> None:
+def _gather(documents: Documents, node: Node, view: ObjectView, seen: set[int], depth: int) -> None:
     fields = node.fields
+    if id(node.value) in seen:
+        return  # saying it twice adds nothing
+    seen.add(id(node.value))
     if depth > _MAX_DEPTH or not isinstance(node.value, Mapping):
         view.is_exact = view.is_exact and node.value is True
         return
@@ -57,15 +60,19 @@ def _gather(documents: Documents, node: Node, view: ObjectView, depth: int) -> N
     reference = fields.get("$ref")
     if isinstance(reference, str):
         try:
-            _gather(documents, documents.resolve(reference, node.base), view, depth + 1)
+            _gather(documents, documents.resolve(reference, node.base), view, seen, depth + 1)
         except OperationError:
             view.is_exact = False
     for arm in sequence(fields.get("allOf")):
-        _gather(documents, Node(arm, node.base), view, depth + 1)
+        _gather(documents, Node(arm, node.base), view, seen, depth + 1)
     for name, child in node.get("properties").items():
-        if name in view.properties and view.properties[name].value != child.value:
-            view.is_exact = view.is_exact and "properties" in mapping(node.value)
-        view.properties[name] = child
+        known = view.properties.get(name)
+        if known is None or known.value == child.value:
+            view.properties[name] = child
+        elif known.base == child.base:
+            view.properties[name] = Node({"allOf": [known.value, child.value]}, child.base)
+        else:
+            view.is_exact = False
     view.required |= dict.fromkeys(name for name in sequence(fields.get("required")) if isinstance(name, str))
     additional: Any = fields.get("additionalProperties")
     if additional is not None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from utcp_bridge.openapi.nodes import Node, OperationError, key_text, mapping, sequence, text
+from utcp_bridge.openapi.nodes import Node, OperationError, is_container, key_text, mapping, sequence, text
 from utcp_bridge.openapi.references import Documents
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
@@ -51,22 +51,28 @@ class Operation:
         """
         found: dict[tuple[str, str], Node] = {}
         for owner, where in ((self.path_item, "its path's parameters"), (self.node, "its parameters")):
-            for index, element in enumerate(owner.get("parameters").elements()):
+            for index, element in enumerate(_listed(documents, owner, where)):
                 try:
                     parameter = documents.follow(element)
                 except OperationError as error:
                     raise OperationError(f"number {index + 1} of {where} cannot be read: {error}") from error
                 name, place = parameter.fields.get("name"), text(parameter.fields.get("in"))
-                if not place or (name is None and place not in ("body", "querystring")):
+                if not place or ((name is None or is_container(name)) and place not in ("body", "querystring")):
                     raise OperationError(f"number {index + 1} of {where} has no 'name' or no 'in'")
-                found[key_text(name), place] = parameter
+                # The names of headers are alike in any case (RFC 9110, section 5.1).
+                key = key_text(name).lower() if place == "header" else key_text(name)
+                found[key, place] = parameter
         return list(found.values())
 
 
 def operations(documents: Documents) -> Iterator[Operation]:
     """Every operation of the main document's paths, in order; webhooks and callbacks are calls of the server's."""
-    for path, item in documents.root.get("paths").items():
+    for path, item in _paths(documents).items():
         if not path.startswith("/") and path.startswith("x-"):
+            continue
+        if path == "$ref":
+            if isinstance(item.value, str):
+                yield Operation("", "paths", item, item, f"the reference {item.value!r} leads nowhere")
             continue
         try:
             resolved = _path_item(documents, item)
@@ -79,6 +85,22 @@ def operations(documents: Documents) -> Iterator[Operation]:
         for method, node in resolved.get("additionalOperations").items():  # OpenAPI 3.2, section 4.9.1
             problem = "" if _TOKEN.fullmatch(method) and method.upper() != "CONNECT" else "its method cannot be called"
             yield _operation(documents, method, path, node, resolved, problem)
+
+
+def _paths(documents: Documents) -> Node:
+    """The paths, also where the whole of them stands in another document, as authors of several files write it."""
+    node = documents.root.get("paths")
+    try:
+        return documents.follow(node)
+    except OperationError:
+        return node
+
+
+def _listed(documents: Documents, owner: Node, where: str) -> Iterator[Node]:
+    try:
+        return documents.follow(owner.get("parameters")).elements()
+    except OperationError as error:
+        raise OperationError(f"{where} cannot be read: {error}") from error
 
 
 def _path_item(documents: Documents, item: Node) -> Node:

@@ -9,23 +9,27 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from utcp_bridge.openapi.arguments import Arguments
-from utcp_bridge.openapi.describing import argument_schema
+from utcp_bridge.openapi.describing import argument_schema, examples_of
 from utcp_bridge.openapi.media import FORM, is_json, kind_of
-from utcp_bridge.openapi.nodes import Node, OperationError, key_text, mapping, text
+from utcp_bridge.openapi.nodes import Node, OperationError, key_text, mapping, sequence, text
+from utcp_bridge.openapi.paths import PLACEHOLDER, path_template, placeholder_for
 from utcp_bridge.openapi.schemas import Schema, SchemaReader
 
 BODY: Final = "body"
 """The argument that is a whole body, as upstream names it."""
 
-_PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
-_LOOSE = re.compile(r"[^a-z0-9]+")
+_DELIMITED_STYLES = frozenset({"spaceDelimited", "pipeDelimited", "tabDelimited"})
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, section 5.6.2
+_NOT_COOKIE_NAME = re.compile(r"[\s\x00-\x1f;,=\"]")  # RFC 6265, section 4.1.1; brackets are in use
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_WITH_VALUES = frozenset({"enum", "examples"})
 _LOCATIONS = frozenset({"path", "query", "header", "cookie"})
 # Each style of a location, and whether it explodes by default (OpenAPI 3.2, section 4.12.2.2).
 _STYLES: Mapping[str, Mapping[str, bool]] = {
     "path": {"simple": False, "label": False, "matrix": False},
     "query": {"form": True, "spaceDelimited": False, "pipeDelimited": False, "deepObject": True},
     "header": {"simple": False},
-    "cookie": {"form": True},
+    "cookie": {"form": True, "cookie": True},
 }
 # Swagger 2.0, "collectionFormat" of the Parameter Object.
 _DELIMITED: Mapping[str, str] = {"ssv": "spaceDelimited", "tsv": "tabDelimited", "pipes": "pipeDelimited"}
@@ -70,11 +74,34 @@ class Parameter:
         """Its schema, converted, with what the parameter says about itself."""
         fields = self.node.fields
         converted = reader.read(self.schema_node)
-        example = fields.get("example", fields.get("x-example"))
+        if self.location == "path" and reader.hides_all(self.schema_node):
+            # Generators describe the object that a server makes of the text, such as .NET's `Version`.
+            converted = Schema({"type": "string"})
+        _, media = self.content
+        examples = examples_of(fields) or ([] if media is None else examples_of(media.fields))
+        examples = [example for example in examples if self._has_place(example)]
         value = argument_schema(
-            converted.value, fields.get("description"), deprecated=fields.get("deprecated") is True, example=example
+            self._writable(converted.value),
+            fields.get("description"),
+            deprecated=fields.get("deprecated") is True,
+            examples=examples,
         )
         return Schema(value, converted.uses)
+
+    def _has_place(self, value: Any) -> bool:
+        if self.location not in ("path", "header"):
+            return True
+        return not isinstance(value, str) or not (_CONTROL.search(value) or (self.location == "path" and not value))
+
+    def _writable(self, schema: Any) -> Any:
+        """The schema without choices and examples that have no place in a path or a header."""
+        if self.location not in ("path", "header") or not isinstance(schema, dict):
+            return schema
+        shown = schema
+        for keyword in _WITH_VALUES & schema.keys():
+            kept = [value for value in sequence(schema[keyword]) if self._has_place(value)]
+            shown = {**shown, keyword: kept or schema[keyword]}
+        return shown
 
     @property
     def schema_node(self) -> Node:
@@ -105,12 +132,33 @@ def read_parameters(nodes: Iterable[Node], *, is_swagger: bool) -> list[Paramete
         lower = parameter.name.lower()
         if parameter.location not in _LOCATIONS | {"body", "formData", "querystring"}:
             raise OperationError(f"the parameter {parameter.name!r} is in {parameter.location!r}, which is no place")
+        if not parameter.name and parameter.location not in ("body", "querystring"):
+            continue  # nothing can be sent under no name
+        if not _is_writable(parameter):
+            continue
         if parameter.location == "header" and (
             lower in _OF_THE_CONNECTION or (not is_swagger and lower in _NOT_PARAMETERS)
         ):
             continue
         found.append(parameter)
     return found
+
+
+def _is_writable(parameter: Parameter) -> bool:
+    """Whether a request can hold its name.
+
+    Raises:
+        OperationError: It cannot, and the parameter is required.
+    """
+    is_legal = {
+        "header": lambda name: _TOKEN.fullmatch(name) is not None,
+        "cookie": lambda name: _NOT_COOKIE_NAME.search(name) is None,
+    }.get(parameter.location)
+    if is_legal is None or is_legal(parameter.name):
+        return True
+    if parameter.required:
+        raise OperationError(f"a {parameter.location} cannot have the name {parameter.name!r}")
+    return False
 
 
 def add_parameters(
@@ -121,6 +169,7 @@ def add_parameters(
     *,
     credentials: Collection[tuple[str, str]] = (),
     has_body: bool = False,
+    reserved: Collection[str] = ("query",),
 ) -> str:
     """Make arguments of the parameters outside of the body.
 
@@ -131,6 +180,7 @@ def add_parameters(
         reader: Converts their schemas.
         credentials: Location and lower-case name of what a security scheme fills already.
         has_body: Whether the name `body` is taken.
+        reserved: The locations where `allowReserved` counts; default the query, as up to OpenAPI 3.1.
 
     Returns:
         The path, its placeholders spelt as the parameters are.
@@ -138,14 +188,20 @@ def add_parameters(
     Raises:
         OperationError: A parameter cannot be written.
     """
-    placeholders = list(dict.fromkeys(_PLACEHOLDER.findall(url_path)))
+    parameters = list(parameters)
+    names = {
+        location: [parameter.name for parameter in parameters if parameter.location == location]
+        for location in ("path", "query")
+    }
+    template = path_template(url_path, names["path"], names["query"])
+    placeholders = template.placeholders
     wanted: list[Parameter] = []
     spellings: dict[str, str] = {}
     for parameter in parameters:
         if parameter.location in ("body", "formData") or (parameter.location, parameter.name.lower()) in credentials:
             continue
         if parameter.location == "path":
-            placeholder = _placeholder(parameter.name, placeholders)
+            placeholder = placeholder_for(parameter.name, placeholders)
             if placeholder is None:
                 continue  # the path has no room for it
             placeholders.remove(placeholder)
@@ -153,6 +209,8 @@ def add_parameters(
         wanted.append(parameter)
     implied = {"in": "path", "schema": {"type": "string"}, "description": "Part of the path."}
     wanted += [Parameter(name, "path", Node(implied, "")) for name in placeholders]
+    text_schema = {"in": "query", "schema": {"type": "string"}}
+    wanted += [Parameter(name, "query", Node(text_schema, "")) for name in template.implied_query]
     counts = Counter(parameter.name for parameter in wanted)
     mapped = arguments.template.setdefault("parameters", [])
     for parameter in wanted:
@@ -160,8 +218,11 @@ def add_parameters(
         name = f"{parameter.location}_{parameter.name}" if ambiguous else parameter.name or parameter.location
         schema = parameter.schema(reader)
         name = arguments.add(name, schema.value, schema.uses, required=parameter.required)
-        mapped.append({"argument": name, "name": parameter.name, **_written(parameter, reader)})
-    return _PLACEHOLDER.sub(lambda match: f"{{{spellings.get(match[1], match[1])}}}", url_path)
+        wire = parameter.name
+        if parameter.location == "query":
+            wire = template.query_names.get(wire, wire)
+        mapped.append({"argument": name, "name": wire, **_written(parameter, reserved=reserved)})
+    return PLACEHOLDER.sub(lambda match: f"{{{spellings.get(match[1], match[1])}}}", template.text)
 
 
 def delimited(fields: Mapping[Any, Any]) -> tuple[str, bool]:
@@ -172,17 +233,42 @@ def delimited(fields: Mapping[Any, Any]) -> tuple[str, bool]:
     return _DELIMITED.get(str(format_name), "form"), False
 
 
-def _written(parameter: Parameter, reader: SchemaReader) -> dict[str, Any]:
+def _field_styles(media: Node | None) -> dict[str, str]:
+    encodings = () if media is None else media.get("encoding").items()
+    return {
+        name: form_style(text(encoding.fields.get("style")), encoding.fields.get("explode"))
+        for name, encoding in encodings
+        if "style" in encoding.fields or "explode" in encoding.fields
+    }
+
+
+def form_style(style: str, explode: Any) -> str:
+    """The style of a form's field in the transport's terms, which have one name for style and explode together."""
+    if style == "deepObject":
+        return style
+    if style in _DELIMITED_STYLES:
+        return "form" if explode is True else style
+    return "commaDelimited" if explode is False else "form"
+
+
+def _written(parameter: Parameter, *, reserved: Collection[str]) -> dict[str, Any]:
     """How the argument is written, in the terms of the call template."""
     fields = parameter.node.fields
     location = parameter.location
     content_type, _ = parameter.content
     if location == "querystring":
-        if kind_of(content_type) != FORM:
-            raise OperationError(f"its whole query is {content_type or 'of no type'}, which cannot be written")
-        return {"location": "query", "style": "form", "explode": True}
+        if kind_of(content_type) == FORM:
+            of_fields = _field_styles(parameter.content[1])
+            return {
+                "location": "query",
+                "style": "form",
+                "explode": True,
+                **({"field_styles": of_fields} if of_fields else {}),
+            }
+        return {"location": "query", "whole_query": True, "json_content": is_json(kind_of(content_type))}
     if content_type and "schema" not in fields:
-        return {"location": location, "json_content": is_json(kind_of(content_type))}
+        kind = kind_of(content_type)
+        return {"location": location, "json_content": is_json(kind), "form_content": kind == FORM}
     if "schema" not in fields and "type" in fields:  # Swagger 2.0
         if mapping(fields).get("type") != "array":
             return {"location": location}
@@ -197,18 +283,6 @@ def _written(parameter: Parameter, reader: SchemaReader) -> dict[str, Any]:
     explode = fields.get("explode")
     explodes = explode if isinstance(explode, bool) else styles[style]
     written: dict[str, Any] = {"location": location, "style": style, "explode": explodes}
-    if fields.get("allowReserved") is True and location == "query":
+    if fields.get("allowReserved") is True and location in reserved:
         written["allow_reserved"] = True
     return written
-
-
-def _placeholder(name: str, placeholders: list[str]) -> str | None:
-    """The placeholder that a path parameter is for: of its name, or of one that differs in spelling only."""
-    if name in placeholders:
-        return name
-    alike = [placeholder for placeholder in placeholders if _loose(placeholder) == _loose(name)]
-    return alike[0] if len(alike) == 1 else None
-
-
-def _loose(name: str) -> str:
-    return _LOOSE.sub("", name.lower())

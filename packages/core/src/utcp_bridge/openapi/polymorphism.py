@@ -5,6 +5,7 @@ OpenAPI 3.0.3, section 4.7.25, and Swagger 2.0, "discriminator" of the Schema Ob
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ MAX_SUBTYPES: Final = 50
 """Schemas with more subtypes are shown without them: nobody could choose from such a list."""
 
 _MOST_STEPS = 16
+_URL_LIKE = re.compile(r"[#./]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Arm:
 
 
 class Subtypes:
-    """Knows which schemas of the main document build on which others."""
+    """Knows which schemas of the documents build on which others."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -95,6 +97,8 @@ class Subtypes:
     def _target(self, target: str, base: str) -> Node | None:
         if target in self._schemas:  # a bare name
             return self._schemas[target]
+        if not _URL_LIKE.search(target):
+            return None
         try:
             node = self._documents.resolve(target, base)
         except DanglingReferenceError:
@@ -143,14 +147,21 @@ class Subtypes:
 
     @cached_property
     def _schemas(self) -> dict[str, Node]:
-        root = self._documents.root
-        components = root.get("components").get("schemas") if "components" in root.fields else root.get("definitions")
-        return dict(components.items())
+        return dict(_components(self._documents.root))
+
+    def _all_schemas(self) -> Iterator[Node]:
+        main, *others = self._documents.roots
+        yield from (node for _, node in _components(main))
+        for root in others:
+            yield from (node for _, node in _components(root))
+            # Beside the main document stand whole schemas, too, and lists of them without a heading.
+            yield Node(root.value, root.base, root.base.rpartition("/")[2].partition(".")[0])
+            yield from (node for _, node in root.items())
 
     @cached_property
     def _children(self) -> Mapping[int, list[Node]]:
         children: dict[int, list[Node]] = defaultdict(list)
-        for node in self._schemas.values():
+        for node in self._all_schemas():
             for arm in sequence(node.fields.get("allOf")):
                 reference = mapping(arm).get("$ref")
                 if isinstance(reference, str):
@@ -159,6 +170,11 @@ class Subtypes:
                     except DanglingReferenceError:
                         continue
         return children
+
+
+def _components(root: Node) -> Iterator[tuple[str, Node]]:
+    owner = root.get("components").get("schemas") if "components" in root.fields else root.get("definitions")
+    return owner.items()
 
 
 def distinguished(arms: Sequence[tuple[Arm, Any]], tag: str) -> tuple[list[Any], bool]:

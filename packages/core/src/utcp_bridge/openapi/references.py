@@ -29,14 +29,16 @@ class Documents:
             could not be had.
 
     Attributes:
+        location: Where the main document came from; an empty string if it came from nowhere.
         url: The URL that references in the main document start from.
         wanted: URLs of documents that a reference led to and that are not here.
     """
 
     def __init__(self, document: Mapping[str, Any], url: str = "", siblings: Mapping[str, Any] | None = None) -> None:
-        location = urldefrag(url).url
+        location = joined_address(url, "")
         own = document.get("$self")  # OpenAPI 3.2, section 4.1
-        self.url = urldefrag(urljoin(location, own)).url if isinstance(own, str) else location
+        self.location = location
+        self.url = (joined_address(location, own) or location) if isinstance(own, str) else location
         self.wanted: set[str] = set()
         self._documents: dict[str, Any] = {**(siblings or {}), location: document, self.url: document}
         self._resolved: dict[tuple[str, str], Node | DanglingReferenceError] = {}
@@ -46,6 +48,16 @@ class Documents:
     def root(self) -> Node:
         """The main document."""
         return Node(self._documents[self.url], self.url)
+
+    @property
+    def roots(self) -> list[Node]:
+        """The main document and those beside it, each once."""
+        found = {id(document): Node(document, base) for base, document in self._documents.items()}
+        return [self.root, *(node for key, node in found.items() if key != id(self.root.value))]
+
+    def location_of(self, base: str) -> str:
+        """Where the document with this base came from, which is what URLs of the API start from."""
+        return self.location if base == self.url else base
 
     def resolve(self, reference: str, base: str) -> Node:
         """What a reference points to; not followed if it is a reference again.
@@ -83,14 +95,18 @@ class Documents:
                 return Node({**fields, **own}, node.base, node.name) if own and fields else node
             own = {key: fields[key] for key in ("summary", "description") if text(fields.get(key))} | own
             node = self.resolve(reference, node.base)
-        raise DanglingReferenceError(f"the reference {start.fields.get('$ref')!r} leads round in a circle")
+        raise DanglingReferenceError(
+            f"the reference {start.fields.get('$ref')!r} leads round in a circle, or on through too many others"
+        )
 
     def identified(self, schema: Mapping[Any, Any], base: str) -> str:
         """The base of what is below a schema, its own `$id` applied (JSON Schema 2020-12 core, section 8.2.1)."""
         identifier = schema.get("$id")
-        if not isinstance(identifier, str) or not (address := urldefrag(identifier).url):
+        if not isinstance(identifier, str) or not identifier.partition("#")[0]:
             return base
-        address = urljoin(base, address) or address
+        address = joined_address(base, identifier)
+        if not address:
+            return base
         self._documents.setdefault(address, schema)
         return address
 
@@ -98,7 +114,10 @@ class Documents:
         if reference.startswith("#"):
             address, fragment = base, reference[1:]
         else:
-            address, fragment = urldefrag(urljoin(base, reference) or reference)
+            address, _, fragment = reference.partition("#")
+            address = joined_address(base, address)
+            if not address:
+                raise DanglingReferenceError(f"the reference {reference!r} is no URL")
         document = self._document(address, reference)
         fragment = unquote(fragment)
         if not fragment or fragment.startswith("/"):
@@ -141,6 +160,8 @@ class Documents:
             if step is None:
                 raise DanglingReferenceError(f"the reference {reference!r} points to nothing: there is no {name!r}")
             (value,) = step
+        if name.isdecimal():  # the place in a list says nothing without the list
+            name = "_".join(pointer.split("/")[-2:])
         return Node(value, base, name or base.rpartition("/")[2].partition(".")[0])
 
     def _index(self) -> dict[tuple[str, str], Any]:
@@ -167,6 +188,14 @@ class Documents:
             if depth < _MAX_INDEXED_DEPTH:
                 waiting.extend((child, base, depth + 1) for child in _containers(value))
         return found
+
+
+def joined_address(base: str, reference: str) -> str:
+    """The URL of the document that a reference leads to, without a fragment; empty if it is no URL."""
+    try:
+        return urldefrag(urljoin(base, reference)).url
+    except ValueError:  # such as an address in brackets that is none
+        return ""
 
 
 def _step(value: Any, token: str) -> tuple[Any] | None:

@@ -63,7 +63,7 @@ class ResponseReader:
 def _accept(content_types: Sequence[str]) -> str | None:
     """`Accept` for a server that has JSON among other forms, which it would perhaps send first (RFC 9110, 12.5.1)."""
     kinds = [media.kind_of(content_type) for content_type in content_types]
-    json = [kind for kind in kinds if media.is_json(kind)]
+    json = [kind for kind in kinds if media.is_json(kind) and "$" not in kind]
     if not json or len(json) == len(kinds):
         return None
     return f"{min(json, key=len)}, */*;q=0.5"

@@ -6,18 +6,21 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
-from urllib.parse import urljoin, urlsplit
 
 from utcp_bridge.openapi.nodes import Node, OperationError, key_text, mapping, sequence, text
 from utcp_bridge.openapi.operations import Operation
-from utcp_bridge.openapi.references import Documents
+from utcp_bridge.openapi.references import DanglingReferenceError, Documents, joined_address
 
 Auth: TypeAlias = dict[str, Any]
 """UTCP's form of credentials, as a dict."""
 
 _WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9]+")
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, section 5.6.2
+_DOLLAR_NAME = re.compile(r"\$\{?\w")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_AUTHORIZATION = ("header", "authorization")
 _LOCATIONS = frozenset({"header", "query", "cookie"})
 
 
@@ -48,7 +51,6 @@ class Security:
 
     Args:
         documents: The documents.
-        spec_url: What a relative token URL starts from, or an empty string.
         auth_tools: UTCP's `auth_tools`: used for each operation that asks for such credentials; default None.
         defined: Tells whether a variable has a value, which decides between alternatives; default none has.
     """
@@ -56,22 +58,24 @@ class Security:
     def __init__(
         self,
         documents: Documents,
-        spec_url: str = "",
         *,
         auth_tools: Auth | None = None,
         defined: Callable[[str], bool] | None = None,
     ) -> None:
         self._documents = documents
-        self._spec_url = spec_url
         self._auth_tools = auth_tools
         self._defined = defined or (lambda _name: False)
-        root = documents.root
-        schemes = root.get("components").get("securitySchemes") if "components" in root.fields else Node(None, "")
-        self._schemes = dict((schemes if schemes.fields else root.get("securityDefinitions")).items())
+        self._schemes = _schemes(documents)
         self._variables = _variable_names(list(self._schemes))
 
-    def of(self, operation: Operation, server_url: str) -> Credentials:
+    def of(self, operation: Operation, server_url: str, *, asks_for_header: bool = False) -> Credentials:
         """The credentials of an operation.
+
+        Args:
+            operation: The operation.
+            server_url: What a relative token URL starts from.
+            asks_for_header: Whether it has the header `Authorization` as a parameter, which is no argument; where
+                the document says nothing else about security, `auth_tools` or the variable `AUTHORIZATION` fills it.
 
         Of alternatives the first is taken that `auth_tools` fits, else the first whose variables all have values,
         else none where none is among them, else the first.
@@ -79,10 +83,11 @@ class Security:
         Raises:
             OperationError: It asks only for schemes that cannot be used.
         """
-        owner = operation.node if "security" in operation.node.fields else self._documents.root
+        owner = operation.node if isinstance(operation.node.fields.get("security"), list) else self._documents.root
         alternatives = [mapping(item) for item in sequence(owner.fields.get("security"))]
         if not alternatives:
-            return Credentials()
+            is_silent = not isinstance(owner.fields.get("security"), list)
+            return self._in_header() if asks_for_header and is_silent else Credentials()
         usable: list[tuple[Credentials, bool]] = []
         reasons: list[str] = []
         for alternative in alternatives:
@@ -107,7 +112,22 @@ class Security:
                     auth, fits = self._auth_tools, True
                 if auth not in auths:
                     auths.append(auth)
-        return Credentials(tuple(auths)), fits
+        return Credentials(tuple(self._one_for_each_place(auths))), fits
+
+    def _one_for_each_place(self, auths: Sequence[Auth]) -> Iterator[Auth]:
+        # A place holds one of them. Authors who ask for two mean either, so one with a value comes first.
+        by_place: dict[tuple[str, str], list[Auth]] = {}
+        for auth in auths:
+            by_place.setdefault(_place(auth) or _AUTHORIZATION, []).append(auth)
+        for found in by_place.values():
+            yield next((auth for auth in found if all(map(self._defined, Credentials((auth,)).variables))), found[0])
+
+    def _in_header(self) -> Credentials:
+        if self._auth_tools is not None and (_place(self._auth_tools) or _AUTHORIZATION) == _AUTHORIZATION:
+            return Credentials((self._auth_tools,))
+        if self._defined("AUTHORIZATION"):
+            return Credentials((_api_key("${AUTHORIZATION}"),))
+        return Credentials()
 
     def _auths(self, name: str, scopes: Sequence[str], server_url: str) -> Iterator[Auth]:
         if name not in self._schemes:
@@ -120,7 +140,9 @@ class Security:
             key_name = text(scheme.get("name"))
             if location not in _LOCATIONS or not key_name:
                 raise OperationError(f"the security scheme {name!r} does not say where its key goes")
-            yield _api_key(f"${{{variable}}}", key_name, location)
+            if location == "header" and not _TOKEN.fullmatch(key_name):
+                raise OperationError(f"the security scheme {name!r} names the header {key_name!r}, which none can have")
+            yield _api_key(f"${{{variable}}}", _literal(key_name, name), location)
         elif kind == "basic" or (kind == "http" and text(scheme.get("scheme")).lower() == "basic"):
             yield {
                 "auth_type": "basic",
@@ -130,7 +152,7 @@ class Security:
         elif kind == "http":
             word = text(scheme.get("scheme"))
             word = "Bearer" if word.lower() in ("bearer", "") else word
-            yield _api_key(f"{word} ${{{variable}}}")
+            yield _api_key(f"{_literal(word, name)} ${{{variable}}}")
         elif kind == "oauth2":
             yield self._oauth2(scheme, variable, scopes, server_url)
         elif kind == "openidconnect":
@@ -146,18 +168,37 @@ class Security:
         if not token_url:
             # The other flows need a person in a browser; the token that comes of them is as good as any.
             return _api_key(f"Bearer ${{{variable}}}")
-        if not urlsplit(token_url).scheme:
-            token_url = urljoin(self._spec_url or server_url, token_url)
+        if not _ABSOLUTE.match(token_url):
+            # URLs of the API start from the server's (OpenAPI 3.0.3, section 4.5; 3.2, section 4.5.2).
+            token_url = joined_address(f"{server_url}/", token_url)
         return {
             "auth_type": "oauth2",
-            "token_url": token_url,
+            "token_url": _literal(token_url, "of its token URL"),
             "client_id": f"${{{variable}_CLIENT_ID}}",
             "client_secret": f"${{{variable}_CLIENT_SECRET}}",
-            "scope": " ".join(scopes) or None,
+            "scope": _literal(" ".join(scopes), "of its scopes") or None,
         }
 
     def _kind(self, name: str) -> str:
         return text(self._documents.follow(self._schemes[name]).fields.get("type")).lower()
+
+
+def _schemes(documents: Documents) -> dict[str, Node]:
+    root = documents.root
+    try:
+        found = documents.follow(documents.follow(root.get("components")).get("securitySchemes"))
+        return dict((found if found.fields else documents.follow(root.get("securityDefinitions"))).items())
+    except DanglingReferenceError:
+        return {}  # operations that ask for one say so
+
+
+def _literal(written: str, scheme: str) -> str:
+    """A text of the document that goes among credentials, where UTCP reads every `$` as a variable of the user's."""
+    if _DOLLAR_NAME.search(written):
+        raise OperationError(
+            f"the security scheme {scheme!r} has a variable in {written!r}, which is for users to write"
+        )
+    return written
 
 
 def _api_key(value: str, name: str = "Authorization", location: str = "header") -> Auth:
@@ -185,11 +226,11 @@ def _place(auth: Auth) -> tuple[str, str] | None:
 def _variable_names(schemes: Sequence[str]) -> dict[str, str]:
     """`API_KEY` for `api_key` and for `ApiKey`; all different."""
     names: dict[str, str] = {}
+    endings: dict[str, str] = {}
     for scheme in sorted(schemes):
         words = _WORD_BOUNDARY.sub("_", scheme.replace("OAuth", "Oauth"))
         words = _NOT_A_NAME.sub("_", words).strip("_").upper()
         name = words if words and not words[0].isdigit() else f"AUTH_{words}".rstrip("_")
-        while name in names.values():
-            name += "_"
-        names[scheme] = name
+        endings[name] = f"{endings[name]}_" if name in endings else ""
+        names[scheme] = name + endings[name]
     return names

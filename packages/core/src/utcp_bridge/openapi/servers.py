@@ -7,15 +7,20 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from utcp_bridge.openapi.nodes import Node, OperationError, key_text, mapping, sequence, text
 from utcp_bridge.openapi.operations import Operation
+from utcp_bridge.openapi.references import Documents, joined_address
 
 NO_SERVER = "the OpenAPI document names no server; give its address as 'base_url' in the manual's call template"
 
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
-_OTHER_SCHEME = re.compile(r"(?!https?://)[A-Za-z][A-Za-z0-9+.-]*://")
+_OVER_HTTP = re.compile(r"https?://", re.IGNORECASE)
+_OTHER_SCHEME = re.compile(r"(?!https?://)[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_AUTHORITY = re.compile(r"(?:[^/?#]*//[^/?#]*)?")
+_DOLLAR = re.compile(r"\$(?=\{[^{}]+\})")
+_CAPITALS = re.compile(r"\$(?=_*[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,69 +40,87 @@ class Servers:
     """Finds the server of each operation.
 
     Args:
-        root: The main document.
-        spec_url: The URL that the document came from, or an empty string.
+        documents: The documents; a relative URL starts from where the one came from that it stands in.
         base_url: Used in place of every server that the document names; default None.
         variables: Values of server variables in place of their defaults; default none.
+
     """
 
     def __init__(
         self,
-        root: Node,
-        spec_url: str,
+        documents: Documents,
         *,
         base_url: str | None = None,
         variables: Mapping[str, str] | None = None,
     ) -> None:
-        self._root = root
-        self._spec_url = spec_url if spec_url.startswith(("http://", "https://")) else ""
+        self._documents = documents
+        self._root = documents.root
+        self._spec_url = documents.location if _OVER_HTTP.match(documents.location) else ""
         self._base_url = base_url
+        self._of_document: Server | None = None
         self._variables = variables or {}
 
     def of(self, operation: Operation) -> Server:
         """The server of an operation: its own, else that of its path, else that of the document.
 
         Of several the first is taken that can be called from here: over HTTP, and not this machine where the
-        document came from another one.
+        document came from another one; and of one address the encrypted form.
 
         Raises:
             OperationError: There is none.
         """
         if self._base_url:
             return Server(self._base_url.rstrip("/"))
-        for owner in (operation.node, operation.path_item, self._root):
-            if declared := sequence(owner.fields.get("servers")):
-                return self._best(self._server(mapping(server)) for server in declared)
+        for owner in (operation.node, operation.path_item):
+            if sequence(owner.fields.get("servers")):
+                return self._declared(owner)
+        if sequence(self._root.fields.get("servers")):
+            if self._of_document is None:
+                self._of_document = self._declared(self._root)
+            return self._of_document
         if "swagger" in self._root.fields or any(key in self._root.fields for key in ("host", "basePath", "schemes")):
             return self._swagger(operation)
-        return self._best([self._server({"url": "/"})])
+        return self._best([self._server({"url": "/"}, self._spec_url)])
+
+    def _declared(self, owner: Node) -> Server:
+        location = self._documents.location_of(owner.base)
+        return self._best(self._server(mapping(server), location) for server in sequence(owner.fields.get("servers")))
 
     def _best(self, servers: Iterable[Server | str]) -> Server:
         found = list(servers)
         callable_ones = [server for server in found if isinstance(server, Server)]
         if not callable_ones:
             raise OperationError(next((server for server in found if isinstance(server, str)), NO_SERVER))
-        return next((server for server in callable_ones if self._is_allowed(server)), callable_ones[0])
+        best = next((server for server in callable_ones if self._is_allowed(server)), callable_ones[0])
+        # Generators write `http` and `https` of one address as two servers.
+        encrypted = [server for server in callable_ones if server.url == best.url.replace("http://", "https://", 1)]
+        return encrypted[0] if encrypted else best
 
     def _is_allowed(self, server: Server) -> bool:
         return not self._spec_url or is_loopback(self._spec_url) or not is_loopback(server.url)
 
-    def _server(self, fields: Mapping[Any, Any]) -> Server | str:
-        url = text(fields.get("url")) or "/"
+    def _server(self, fields: Mapping[Any, Any], location: str) -> Server | str:
+        url = _without_dollars(text(fields.get("url")) or "/")
         variables = {key_text(name): mapping(value) for name, value in mapping(fields.get("variables")).items()}
 
         def value(match: re.Match[str]) -> str:
             name = match[1]
-            given = self._variables.get(name, variables.get(name, {}).get("default"))
+            declared = variables.get(name, {})
+            given = self._variables.get(name, declared.get("default"))
             return match[0] if given is None else _as_text(given)
 
         url = _PLACEHOLDER.sub(value, url)
+        if open_names := _PLACEHOLDER.findall(_AUTHORITY.match(url)[0]):  # type: ignore[index]  # it fits any text
+            # A model must not choose who is given the credentials.
+            return f"its server leaves {open_names[0]!r} of its address open; give it in 'server_variables'"
         if _OTHER_SCHEME.match(url):
             return f"its server {url.partition(':')[0]}:// is not reached over HTTP"
-        if not url.startswith(("http://", "https://")) and not url.startswith("{"):
-            if not self._spec_url:
-                return NO_SERVER
-            url = urljoin(self._spec_url, url)
+        if not _OVER_HTTP.match(url) and not _OVER_HTTP.match(location):
+            return NO_SERVER
+        if not joined_address(location, url):
+            return f"its server {text(fields.get('url'))!r} is no URL"
+        if not _OVER_HTTP.match(url):
+            url = joined_address(location, url)
         return Server(
             url.partition("#")[0].rstrip("/"), {name: variables.get(name, {}) for name in _PLACEHOLDER.findall(url)}
         )
@@ -109,7 +132,7 @@ class Servers:
         if not host:
             raise OperationError(NO_SERVER)
         declared = sequence(operation.node.fields.get("schemes")) or sequence(fields.get("schemes"))
-        schemes = [scheme for scheme in map(text, declared) if scheme in ("http", "https")]
+        schemes = [scheme for value in declared if (scheme := text(value).lower()) in ("http", "https")]
         if declared and not schemes:
             raise OperationError(f"it is reached over {declared[0]}, not over HTTP")
         scheme = "https" if "https" in schemes else schemes[0] if schemes else here.scheme or "https"
@@ -120,8 +143,13 @@ class Servers:
 
 
 def joined(server: Server, path: str) -> str:
-    """The URL of a path on a server."""
-    return f"{server.url}/{path.lstrip('/')}"
+    """The URL of a path on a server: appended to it, never resolved against it (OpenAPI 3.0.3, section 4.7.8)."""
+    return f"{server.url}{'' if path.startswith('/') else '/'}{_without_dollars(path)}"
+
+
+def _without_dollars(url: str) -> str:
+    # `/users/${id}` is JavaScript's spelling of a template; it and `$NAME` would be variables of the user's in UTCP.
+    return _CAPITALS.sub("%24", _DOLLAR.sub("", url))
 
 
 def is_loopback(url: str) -> bool:

@@ -10,13 +10,18 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+from urllib.parse import unquote, urlsplit
+
+from utcp_bridge.openapi.references import joined_address
 
 MAX_SIBLINGS: Final = 5_000
 """The most documents beside the main one; the largest public description has about 2,000."""
 
 MAX_ROUNDS: Final = 32
 """The most documents that may lead from one to the next."""
+
+TIMEOUT: Final = 10.0
+"""The most seconds to wait for one document, so that one that does not answer costs only what needs it."""
 
 _AT_ONCE: Final = 16
 _NO_REFERENCES = frozenset({"example", "examples"})
@@ -33,6 +38,7 @@ async def fetch_siblings(
     known: Mapping[str, Any] | None = None,
     *,
     max_siblings: int = MAX_SIBLINGS,
+    timeout: float = TIMEOUT,
 ) -> dict[str, Any]:
     """Fetch the documents that a document refers to, and those that they refer to.
 
@@ -42,6 +48,7 @@ async def fetch_siblings(
         fetch: Fetches one document.
         known: What an earlier call returned; default None.
         max_siblings: The most documents to have; default 5,000.
+        timeout: The most seconds to wait for one of them; default 10.
 
     Returns:
         The documents by URL; in place of one that cannot be had, the reason as a text.
@@ -55,7 +62,10 @@ async def fetch_siblings(
             return refusal
         async with gate:
             try:
-                document = await fetch(address)
+                async with asyncio.timeout(timeout):
+                    document = await fetch(address)
+            except TimeoutError:
+                return f"it does not answer within {timeout:g} seconds"
             except Exception as error:  # noqa: BLE001 - whatever the transport raises; it costs what needs this document
                 return f"it cannot be read: {error}"
         return document if isinstance(document, (Mapping, list)) else "it is not an object"
@@ -85,7 +95,9 @@ def addresses_in(document: Any, base: str) -> Iterator[str]:
         if isinstance(value, Mapping):
             reference = value.get("$ref")
             if isinstance(reference, str) and not reference.startswith("#"):
-                yield urldefrag(urljoin(base, reference)).url
+                address = joined_address(base, reference)
+                if address:
+                    yield address
             waiting.extend(
                 child
                 for key, child in value.items()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from utcp_bridge.nearest import nearest
 from utcp_bridge.schema.faults import ArgumentFault, path_text
 from utcp_bridge.schema.outline import declared_names, expectation, is_declared, is_secret, property_schema
 from utcp_bridge.schema.validator import Violation
@@ -139,8 +139,8 @@ class _Teller:
         if not isinstance(value, str) or is_secret(self._schema, violation.path):
             return ""
         known = [choice for choice in violation.schema.get("enum", ()) if isinstance(choice, str)]
-        closest = difflib.get_close_matches(value, known, n=1)
-        return f"; did you mean {json.dumps(closest[0], ensure_ascii=False)}?" if closest else ""
+        closest = nearest(value, known)
+        return "" if closest is None else f"; did you mean {json.dumps(closest, ensure_ascii=False)}?"
 
     def _missing(self, violation: Violation, name: str) -> ArgumentFault:
         wanted = expectation(property_schema(violation.schema, name, self._schema, violation.path), self._schema)
@@ -148,7 +148,17 @@ class _Teller:
         if violation.keyword == "dependentRequired":
             given = [key for key, names in violation.schema[violation.keyword].items() if name in names]
             reason += f", and needed beside {' and '.join(self._named(given))}"
-        return self._fault((*violation.path, name), f"{reason}; it must be {wanted}" if wanted else reason)
+        message = f"{reason}; it must be {wanted}" if wanted else reason
+        if (meant := self._meant_for(name, violation)) is not None:
+            message += f"; if {meant} was meant for it, use this name"
+        return self._fault((*violation.path, name), message)
+
+    def _meant_for(self, name: str, violation: Violation) -> str | None:
+        """What was given under a name that no one knows and that is like a missing one; told here if nowhere else."""
+        is_closed = violation.schema.get("additionalProperties") is False or "unevaluatedProperties" in violation.schema
+        if is_closed or not isinstance(violation.instance, dict):
+            return None
+        return nearest(self._shown_names.get(name, name), self._undeclared(violation))
 
     def _undeclared(self, violation: Violation) -> list[str]:
         known = declared_names(violation.schema, self._schema)
@@ -160,12 +170,13 @@ class _Teller:
         if violation.path:
             what, these = f"a property of {path_text(self._told(violation.path))}", "its properties"
         message = f"is not {what}"
-        if closest := difflib.get_close_matches(name, known, n=1):
-            message += f"; did you mean {closest[0]}?"
+        closest = nearest(name, known)
+        if closest is not None:
+            message += f"; did you mean {closest}?"
         if known:
             shown = ", ".join(known[:_MAX_SHOWN_NAMES])
             more = f" and {len(known) - _MAX_SHOWN_NAMES} more" if len(known) > _MAX_SHOWN_NAMES else ""
-            message += f"{'' if closest else ';'} {these} are: {shown}{more}"
+            message += f"{'' if closest is not None else ';'} {these} are: {shown}{more}"
         else:
             message += "; it takes none"
         return self._fault((*violation.path, name), message)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import aiohttp
@@ -13,6 +13,7 @@ from yarl import URL
 from utcp_bridge.errors import (
     ToolArgumentsError,
     ToolCallError,
+    ToolConfigError,
     ToolExecutionError,
     ToolTimeoutError,
     ToolTransportError,
@@ -31,7 +32,36 @@ _REFUSED = re.compile(r"Security error|Refusing to ")
 _SENTENCES: dict[type[ToolCallError], str] = {
     ToolTransportError: "{} could not be reached: {}",
     ToolTimeoutError: "{} gave no answer in time: {}",
+    ToolConfigError: "{} cannot be called until its configuration is put right: {}",
     ToolArgumentsError: "{} cannot be called like this: {}",
+}
+# Pydantic's types of errors whose own words speak of Python: https://docs.pydantic.dev/latest/errors/validation_errors/
+_EXPECTED = {
+    "string_type": "text",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+    "list_type": "a list",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+}
+_FILE_FAULTS: dict[type[OSError], str] = {
+    FileNotFoundError: "there is no file {}",
+    IsADirectoryError: "{} is a folder, expected a file",
+    NotADirectoryError: "there is no file {}, for a part of its path is a file itself",
+    PermissionError: "the file {} may not be read; check its permissions",
+}
+_KINDS: dict[type | tuple[type, ...], str] = {
+    bool: "true or false",
+    str: "text",
+    (int, float): "a number",
+    (list, tuple): "a list",
+    Mapping: "an object",
+    type(None): "null",
 }
 
 
@@ -58,22 +88,30 @@ def call_error(error: Exception, *, tool: str, manual: str) -> ToolCallError:
     return type(own)(sentence.format(tool, own), tool=tool, manual=manual, raw=own.raw)
 
 
-def reason(error: BaseException) -> str:
-    """Why something failed, on its own: the status and the server's words, the host, the field that is wrong."""
+def reason(error: BaseException, *, within: str = "") -> str:
+    """Why something failed, on its own: the status and the server's words, the host, the field that is wrong.
+
+    Args:
+        error: What was raised.
+        within: The field that holds what is wrong, if its own fields are to be told with it.
+    """
     error = _first_leaf(error)
     if isinstance(error, ToolCallError):
         return str(error)
+    if isinstance(error, ManualRefusedError):
+        return _bounded(str(error))  # its cause is in it already
     if isinstance(error, (aiohttp.ClientError, TimeoutError, OSError)):
         return str(_as_call_error(error))
     validation = next((link for link in _chain(error) if isinstance(link, ValidationError)), None)
     if validation is not None:
-        return _bounded(_validation_reason(validation))
+        return _bounded(_validation_reason(validation, within))
     text = _mcp_message(error) or str(error)
     if isinstance(error, KeyError) and len(error.args) == 1:
         text = f"the key {error.args[0]!r} is missing"
     elif "Traceback (most recent call last)" in text:
         text = last_line(text)
-    return _bounded(without_queries(text)) or type(error).__name__
+    text = _bounded(without_queries(text)) or type(error).__name__
+    return f"{within}: {text}" if within else text
 
 
 def last_line(text: str) -> str:
@@ -95,7 +133,7 @@ def _as_call_error(error: BaseException) -> ToolCallError:
     if isinstance(error, OSError):
         return _os_error(error)
     if hasattr(error, "variable_name"):  # utcp 1.2.0's UtcpVariableNotFound, and our UndefinedVariableError
-        return ToolTransportError(reason(error))
+        return ToolConfigError(reason(error))
     if isinstance(error, ValueError) and _MISSING_ARGUMENT.search(str(error)):
         return ToolArgumentsError(reason(error))
     if isinstance(error, ValueError) and _REFUSED.match(str(error)):
@@ -128,19 +166,37 @@ def _client_reason(error: aiohttp.ClientError) -> str:
 def _os_error(error: OSError) -> ToolCallError:
     if error.filename is not None:
         # The tool was there, and a file that it needs was not.
-        words = "there is no file" if isinstance(error, FileNotFoundError) else error.strerror or type(error).__name__
-        return ToolExecutionError(f"{words} {str(error.filename)!r}")
+        name = repr(str(error.filename))
+        words = next((text for kind, text in _FILE_FAULTS.items() if isinstance(error, kind)), "")
+        return ToolExecutionError(words.format(name) or f"{error.strerror or type(error).__name__} {name}")
     return ToolTransportError(_bounded(error.strerror or str(error) or type(error).__name__))
 
 
-def _validation_reason(error: ValidationError) -> str:
-    # Without the value that was given: it may be a secret.
-    faults = error.errors(include_url=False, include_input=False, include_context=False)
-    words = [
-        f"{'.'.join(map(str, fault['loc'])) or 'it'}: {last_line(fault['msg']).removeprefix('Value error, ')}"
-        for fault in faults[:5]
-    ]
+def _validation_reason(error: ValidationError, within: str) -> str:
+    # Without the value that was given, which may be a secret: its kind is told.
+    faults = error.errors(include_url=False, include_context=False)
+    words = [f"{_place((*within.split(), *fault['loc']))}: {_complaint(fault)}" for fault in faults[:5]]
     return "; ".join(words) + (f"; and {len(faults) - 5} more" if len(faults) > 5 else "")
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
+    return place.removeprefix(".") or "it"
+
+
+def _complaint(fault: Any) -> str:
+    kind, message = fault["type"], last_line(fault["msg"]).removeprefix("Value error, ")
+    if kind == "missing":
+        return "is missing"
+    if kind == "none_required":
+        return "cannot be given here"
+    if kind in _EXPECTED:
+        return f"expected {_EXPECTED[kind]}, got {_kind_of(fault['input'])}"
+    return message.replace("Input should be ", "expected ", 1)
+
+
+def _kind_of(value: Any) -> str:
+    return next((words for kind, words in _KINDS.items() if isinstance(value, kind)), f"a {type(value).__name__}")
 
 
 def _mcp_message(error: BaseException) -> str:

@@ -20,9 +20,12 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
+
+from utcp_bridge.transports.variable_loaders import Loader, described, reader
 
 _REFERENCE = re.compile(r"\$\$+[A-Za-z0-9_]*|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)")
+_OPENING = re.compile(r"(?<!\$)\$\{(?![A-Za-z_][A-Za-z0-9_]*\})")
 _JSON_REFERENCE = re.compile(r"\$ref(?![A-Za-z0-9_])")
 _COMMAND_OUTPUT = re.compile(r"CMD_\d+_OUTPUT")
 _CAPITALS = re.compile(r"_*[A-Z][A-Z0-9_]*")
@@ -42,13 +45,6 @@ _HOST = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://)?[^/?#@]*(?=[/?#]|$)")
 _ARGUMENT_FIELDS = frozenset({"body_field", "header_fields", "parameters", "body_arguments", "file_fields"})
 _URL_FIELDS = frozenset({"url", "base_url", "token_url"})
 _PATH_FIELDS = frozenset({"working_dir", "file_path"})
-
-
-class Loader(Protocol):
-    """What `load_variables_from` is made of: upstream's `VariableLoader`."""
-
-    def get(self, key: str) -> str | None:
-        """The value of a variable, or None."""
 
 
 class UndefinedVariableError(LookupError):
@@ -75,7 +71,7 @@ class Variables:
     def __init__(self, variables: Mapping[str, str], loaders: Sequence[Loader]) -> None:
         self._variables = variables
         self._loaders = loaders
-        self._readers = [_reader(loader) for loader in loaders]
+        self._readers = [reader(loader) for loader in loaders]
 
     def get(self, key: str) -> str | None:
         """The value of a key, or None. As in utcp 1.2.0, an empty text outside of `variables` counts as none.
@@ -93,8 +89,8 @@ class Variables:
 
     @property
     def places(self) -> str:
-        """Where `get` looks, in words."""
-        loaders = [_described(loader) for loader in self._loaders]
+        """Where `get` looks, in words, and what is wrong with a file that it looks into."""
+        loaders = [described(loader) for loader in self._loaders]
         return ", ".join(["'variables' of the configuration", *loaders]) + " and the environment"
 
     def _outside(self, key: str) -> str | None:
@@ -117,28 +113,6 @@ class Variables:
                 )
             values[name] = found
         return str(fill_in(value, values))
-
-
-def _reader(loader: Loader) -> Callable[[str], str | None]:
-    """How a loader is asked: one for a `.env` file only when the file has changed, for it reads the whole file anew."""
-    path = getattr(loader, "env_file_path", None)
-    if type(loader).__name__ != "DotEnvVariableLoader" or not isinstance(path, str):
-        return loader.get
-    known: dict[tuple[int, int, str], str | None] = {}
-
-    def read(key: str) -> str | None:
-        try:
-            status = os.stat(path)  # noqa: PTH116 - half the time of Path.stat, and this is asked at each call
-        except OSError:
-            return loader.get(key)
-        version = (status.st_mtime_ns, status.st_size, key)
-        if version not in known:
-            for outdated in [old for old in known if old[:2] != version[:2]]:
-                known.pop(outdated, None)
-            known[version] = loader.get(key)
-        return known[version]
-
-    return read
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +164,42 @@ class VariableUse:
                 f"{', '.join(map(repr, bare))} without the manual's name does not count: the name in front keeps one "
                 "manual from reading another's secrets."
             )
+        elif others := [name for key in missing for name in _misspellings(self.namespace, key, variables)]:
+            sentences.append(f"There is {' and '.join(map(repr, others))}, which is not the same.")
         sentences.append(
             f"Define {them} under exactly this name (the manual's name with each '_' doubled, '_', the variable)."
         )
         return " ".join(sentences)
+
+
+def broken_references(template: Mapping[str, Any]) -> Iterator[str]:
+    """Where in a call template a `${` begins no variable, such as `${MY-TOKEN}`; never what stands there.
+
+    Commands are left out, for the shell has more to say after it.
+    """
+    for place, text in _places({key: item for key, item in template.items() if key not in {"commands", "content"}}):
+        if _OPENING.search(text) is not None and not _JSON_REFERENCE.search(text):
+            yield place
+
+
+def _places(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _places(item, f"{place}.{key}" if place else str(key))
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            yield from _places(item, f"{place}[{index}]")
+
+
+def _misspellings(namespace: str, name: str, variables: Variables) -> Iterator[str]:
+    """Other keys that users take for the one that is looked up, and that have a value."""
+    key = namespaced(namespace, name)
+    single = f"{namespace}_{name}"
+    for other in dict.fromkeys((single, key.upper(), single.upper(), key.lower(), single.lower())):
+        if other != key and variables.defined(other):
+            yield other
 
 
 def namespaced(namespace: str, name: str) -> str:
@@ -300,9 +306,3 @@ def _has_dollar(value: Any) -> bool:
     if isinstance(value, Mapping):
         return any(map(_has_dollar, value.values()))
     return isinstance(value, (list, tuple)) and any(map(_has_dollar, value))
-
-
-def _described(loader: Any) -> str:
-    path = getattr(loader, "env_file_path", None)
-    kind = getattr(loader, "variable_loader_type", type(loader).__name__)
-    return f"the file {path!r} ({kind})" if path else f"the {kind!r} loader"

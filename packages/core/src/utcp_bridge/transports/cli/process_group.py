@@ -30,7 +30,7 @@ _unfinished: set[ProcessGroup] = set()
 
 
 class ProcessGroup:
-    """The group that a process leads which was started with `start_new_session=True`.
+    """The group that a process leads which was started in a new session or with `process_group=0`.
 
     Until the leader is reaped its id cannot be given to another process; it is reaped only where somebody waits.
     """

@@ -5,16 +5,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from utcp_bridge.config import BridgeConfig, ManualTemplate, load_config
+from utcp_bridge.transports.client.loaded import FetchedManual, LoadedManual, RequiredVariable
 from utcp_bridge.transports.client.plugins import load_plugins
-from utcp_bridge.transports.drafts import DraftTool, SkippedTool
 from utcp_bridge.transports.failures import ManualRefusedError
 from utcp_bridge.transports.secrets.leaks import our_client_at_work, scrubbed_error
 from utcp_bridge.transports.secrets.scrubber import SecretScrubber, StreamScrubber
@@ -23,81 +23,14 @@ from utcp_bridge.transports.streaming.pieces import closing
 if TYPE_CHECKING:
     from utcp.utcp_client import UtcpClient
 
-    from utcp_bridge.transports.upstream.utcp_client import RegisteredManual
-
 Source: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | Any"
-"""A path, a configuration, a `UtcpClientConfig`, or a ready `UtcpClient`."""
+"""A path, a configuration, a `BridgeConfig` that was loaded already, a `UtcpClientConfig`, or a ready `UtcpClient`."""
+
+logger = logging.getLogger(__name__)
 
 _END = object()
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class DiscoveredTool:
-    """A tool as its manual describes it.
-
-    Attributes:
-        utcp_name: `manual.tool`.
-        description: What it does; may be empty.
-        tags: Its tags.
-        inputs: JSON Schema of its arguments, the author's own object; do not change it.
-        outputs: JSON Schema of its reply, empty if the manual gives none; do not change it.
-        http_method: Its HTTP method, or None where it has none.
-        protocol: The `call_template_type` of its call template.
-    """
-
-    utcp_name: str
-    description: str
-    tags: tuple[str, ...]
-    inputs: dict[str, Any] | bool
-    outputs: dict[str, Any]
-    http_method: str | None
-    protocol: str
-
-
-@dataclass(frozen=True, slots=True)
-class MissingVariable:
-    """A variable that tools of a manual need and that has no value now.
-
-    Attributes:
-        key: The key that is looked up.
-        tools: The tools that need it.
-    """
-
-    key: str
-    tools: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RequiredVariable:
-    """A variable that a manual's call template needs.
-
-    Attributes:
-        key: The key that is looked up.
-        defined: Whether it has a value now.
-    """
-
-    key: str
-    defined: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedManual:
-    """What a manual brings: its tools in order, the tools that were left out, and variables without a value."""
-
-    tools: tuple[DiscoveredTool, ...] = ()
-    skipped: tuple[SkippedTool, ...] = ()
-    missing_variables: tuple[MissingVariable, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FetchedManual:
-    """A manual that was fetched and is not stored yet."""
-
-    name: str
-    loaded: LoadedManual
-    registered: RegisteredManual | None = field(default=None, repr=False)
 
 
 class Client(ABC):
@@ -143,13 +76,52 @@ class Client(ABC):
     async def manual_templates(self) -> tuple[ManualTemplate, ...]:
         """The manuals of the source, in order."""
 
+    async def required_variables(self) -> tuple[RequiredVariable, ...]:
+        """The variables that the manuals need, without connecting to anything.
+
+        They are those of the call templates, and of the tools where the manual is at hand: written into the
+        configuration, in a file, or in the tool repository. What other manuals' tools need is known when these are
+        loaded; see `LoadedManual.missing_variables`.
+        """
+        keys: dict[tuple[str, str], bool] = {}
+        for template in await self.manual_templates():
+            if template.problem is None:
+                keys |= {(template.name, key): self._defined(key) for key in await self._keys_of(template)}
+        return tuple(RequiredVariable(key, defined, manual) for (manual, key), defined in keys.items())
+
+    async def _keys_of(self, template: ManualTemplate) -> tuple[str, ...]:
+        own = self._own_keys(template)
+        if not self._is_at_hand(template):
+            return own
+        try:
+            fetched = await self.fetch_manual(template)
+        except Exception:  # noqa: BLE001 - it may be that very variable; why else, loading it will tell
+            return own
+        return (*own, *fetched.loaded.variables)
+
     @abstractmethod
-    def required_variables(self, template: ManualTemplate) -> tuple[RequiredVariable, ...]:
-        """The variables that a manual's call template needs, without connecting to anything."""
+    def _own_keys(self, template: ManualTemplate) -> tuple[str, ...]:
+        """The keys that a manual's call template needs."""
+
+    @abstractmethod
+    def _defined(self, key: str) -> bool:
+        """Whether a variable has a value now."""
+
+    @abstractmethod
+    def _is_at_hand(self, template: ManualTemplate) -> bool:
+        """Whether a manual can be fetched without connecting to anything, or starting anything."""
+
+    def warnings_of(self, template: ManualTemplate) -> tuple[str, ...]:
+        """What is odd about a manual's call template, which can be used all the same; in whole sentences."""
+        return ()
 
     @abstractmethod
     def loop_bound(self, protocol: str) -> bool:
         """Whether a protocol keeps state that is bound to one loop, so that everything it does must run there."""
+
+    @abstractmethod
+    def works_on_any_loop(self, protocol: str) -> bool:
+        """Whether each call of a protocol may run on another loop than the one before."""
 
     async def fetch_manual(self, template: ManualTemplate) -> FetchedManual:
         """Fetch a manual and judge its tools; nothing is stored. Run it on the loop that `loop_bound` calls for.
@@ -171,11 +143,6 @@ class Client(ABC):
     def kept_manual(self, name: str) -> LoadedManual | None:
         """What was last stored of a manual, or None."""
         return self._kept.get(name)
-
-    async def drop_manual(self, name: str) -> None:
-        """Remove a manual and its tools; nothing happens if it is not there."""
-        if self._kept.pop(name, None) is not None:
-            await self._without_secrets(lambda: self._drop(name))
 
     async def call_tool(self, utcp_name: str, arguments: dict[str, Any]) -> Any:
         """Call a tool.
@@ -236,10 +203,6 @@ class Client(ABC):
     async def _store(self, fetched: FetchedManual) -> None:
         """`keep_manual`, before secrets are taken out."""
 
-    @abstractmethod
-    async def _drop(self, name: str) -> None:
-        """`drop_manual`, before secrets are taken out."""
-
     async def _without_secrets(self, work: Callable[[], Awaitable[T]]) -> T:
         failure: Exception
         try:
@@ -260,7 +223,15 @@ async def open_client(source: Source, http_options: Mapping[str, Any] | None = N
     if is_utcp_client(source):
         ready: Any = source
         return Client.around(ready)
+    if isinstance(source, BridgeConfig):
+        return await Client.create(source, http_options)
     config = load_config(config_mapping(source) if _is_utcp_config(source) else source)
+    if config.host_options:
+        logger.warning(
+            "The options beside %s are for its host, and are not used here: %s.",
+            config.host_place,
+            ", ".join(config.host_options),
+        )
     return await Client.create(config, http_options)
 
 
@@ -286,19 +257,6 @@ def config_mapping(source: Any) -> dict[str, Any]:
         "post_processing": list(source.post_processing),
         "manual_call_templates": templates,
     }
-
-
-def discovered_tool(utcp_name: str, draft: DraftTool, template: Any) -> DiscoveredTool:
-    """What is shown of a tool, `template` being upstream's call template object."""
-    return DiscoveredTool(
-        utcp_name=utcp_name,
-        description=draft.description,
-        tags=draft.tags,
-        inputs=draft.inputs,
-        outputs=draft.outputs,
-        http_method=getattr(template, "http_method", None),
-        protocol=template.call_template_type,
-    )
 
 
 def _is_utcp_config(source: Any) -> bool:

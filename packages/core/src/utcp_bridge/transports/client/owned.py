@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,20 +14,19 @@ from utcp.interfaces.concurrent_tool_repository import ConcurrentToolRepository
 
 from utcp_bridge.config import BridgeConfig, ManualTemplate
 from utcp_bridge.errors import ConfigError
-from utcp_bridge.transports.client.client import (
-    Client,
-    FetchedManual,
-    LoadedManual,
-    MissingVariable,
-    RequiredVariable,
-    discovered_tool,
-)
+from utcp_bridge.transports.client.client import Client
+from utcp_bridge.transports.client.loaded import FetchedManual, LoadedManual, MissingVariable, discovered_tool
+from utcp_bridge.transports.client.settings import settings_fault, settings_warnings
 from utcp_bridge.transports.drafts import DraftTool, SkippedTool
 from utcp_bridge.transports.failures import reason
 from utcp_bridge.transports.manuals.fetching import fetch, variables_of
+from utcp_bridge.transports.manuals.template_keys import unknown_keys_of_manual
 from utcp_bridge.transports.secrets.leaks import guard_upstream_loggers
 from utcp_bridge.transports.upstream.repository import LateRepository
 from utcp_bridge.transports.upstream.utcp_client import BridgeUtcpClient, RegisteredManual
+from utcp_bridge.transports.variables import broken_references
+
+logger = logging.getLogger(__name__)
 
 # They keep no state that is bound to a loop, or keep it per loop.
 _FREE_OF_LOOPS = frozenset({"http", "sse", "streamable_http", "cli", "text", "file"})
@@ -55,26 +55,35 @@ class OwnedClient(Client):
         cls, config: BridgeConfig, broken_plugins: Mapping[str, str], http_options: Mapping[str, Any]
     ) -> OwnedClient:
         """Open a client with this configuration; see `Client.create`."""
+        for warning in settings_warnings(config.client):
+            logger.warning("The client configuration: %s", warning)
         try:
             utcp_config = UtcpClientConfig.model_validate(config.client)
         except Exception as error:  # noqa: BLE001 - upstream's validators raise more than Pydantic's own error
-            complaint = reason(error)
+            complaint = settings_fault(config.client) or reason(error)
         else:
             is_ours = not isinstance(config.client.get("tool_repository"), ConcurrentToolRepository)
             if is_ours and type(utcp_config.tool_repository) is InMemToolRepository:
                 utcp_config.tool_repository = LateRepository()
             return cls(config, utcp_config, broken_plugins, http_options)
         # Out here, because the error itself shows what was given.
-        raise ConfigError(f"UTCP does not take this client configuration: {complaint}.")
+        end = "" if complaint.endswith("?") else "."
+        raise ConfigError(f"UTCP does not take this client configuration: {complaint}{end}")
 
     async def manual_templates(self) -> tuple[ManualTemplate, ...]:
         """See `Client.manual_templates`."""
         return self._manuals
 
-    def required_variables(self, template: ManualTemplate) -> tuple[RequiredVariable, ...]:
-        """See `Client.required_variables`."""
-        variables = self._ours.variables
-        return tuple(RequiredVariable(key, variables.defined(key)) for key in variables_of(template, variables).keys)
+    def warnings_of(self, template: ManualTemplate) -> tuple[str, ...]:
+        """See `Client.warnings_of`."""
+        if template.problem is not None:
+            return ()
+        unknown = [self.secrets.scrub(str(key)) for key in unknown_keys_of_manual(template.template)]
+        broken = [
+            f"{place!r} has a '${{' that begins no variable; expected '${{NAME}}', of letters, digits and '_'"
+            for place in broken_references(template.template)
+        ]
+        return (*unknown, *broken)
 
     def loop_bound(self, protocol: str) -> bool:
         """See `Client.loop_bound`."""
@@ -82,6 +91,10 @@ class OwnedClient(Client):
             return True
         # What a user registered in the place of one of these may keep anything.
         return type(self._ours.protocol(protocol)).__module__.partition(".")[0] not in _KNOWN
+
+    def works_on_any_loop(self, protocol: str) -> bool:
+        """See `Client.works_on_any_loop`."""
+        return not self.loop_bound(protocol)
 
     async def close(self) -> None:
         """See `Client.close`."""
@@ -100,8 +113,14 @@ class OwnedClient(Client):
         if fetched.registered is not None:
             await self._ours.save(fetched.registered)
 
-    async def _drop(self, name: str) -> None:
-        await self._ours.deregister_manual(name)
+    def _own_keys(self, template: ManualTemplate) -> tuple[str, ...]:
+        return variables_of(template, self._ours.variables).keys
+
+    def _defined(self, key: str) -> bool:
+        return self._ours.variables.defined(key)
+
+    def _is_at_hand(self, template: ManualTemplate) -> bool:
+        return template.template.get("call_template_type") in {"file", "text"}
 
     def _loaded(self, registered: RegisteredManual) -> LoadedManual:
         users: dict[str, list[str]] = {}
@@ -116,6 +135,8 @@ class OwnedClient(Client):
                 for key, tools in users.items()
                 if not self._ours.variables.defined(key)
             ),
+            tuple(users),
+            tuple(map(self.secrets.scrub, registered.warnings)),
         )
 
     def _scrubbed(self, draft: DraftTool) -> DraftTool:

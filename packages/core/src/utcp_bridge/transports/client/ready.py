@@ -6,7 +6,8 @@ from utcp.data.call_template import CallTemplateSerializer
 from utcp.utcp_client import UtcpClient
 
 from utcp_bridge.config import ManualTemplate
-from utcp_bridge.transports.client.client import Client, FetchedManual, LoadedManual, RequiredVariable, discovered_tool
+from utcp_bridge.transports.client.client import Client
+from utcp_bridge.transports.client.loaded import FetchedManual, LoadedManual, discovered_tool
 from utcp_bridge.transports.drafts import draft_of
 from utcp_bridge.transports.secrets.leaks import guard_upstream_loggers
 from utcp_bridge.transports.variables import UndefinedVariableError, Variables, VariableUse
@@ -27,14 +28,13 @@ class ReadyClient(Client):
         templates = await self._repository.get_manual_call_templates()
         return tuple(ManualTemplate(each.name, CallTemplateSerializer().to_dict(each)) for each in templates)
 
-    def required_variables(self, template: ManualTemplate) -> tuple[RequiredVariable, ...]:
-        """See `Client.required_variables`."""
-        use = VariableUse.of(template.template, template.name, self._variables)
-        return tuple(RequiredVariable(key, self._variables.defined(key)) for key in use.keys)
-
     def loop_bound(self, protocol: str) -> bool:
         """See `Client.loop_bound`."""
         # Its sessions are bound to the loop of its user, if to any, and so not to the runner's.
+        return False
+
+    def works_on_any_loop(self, protocol: str) -> bool:
+        """See `Client.works_on_any_loop`."""
         return False
 
     async def close(self) -> None:
@@ -46,16 +46,25 @@ class ReadyClient(Client):
     async def _fetched(self, template: ManualTemplate) -> FetchedManual:
         self._learn_secrets(template.template, template.name)
         tools = await self._repository.get_tools_by_manual(template.name) or []
+        keys: dict[str, None] = {}
         for tool in tools:
-            self._learn_secrets(CallTemplateSerializer().to_dict(tool.tool_call_template), template.name)
+            written = CallTemplateSerializer().to_dict(tool.tool_call_template)
+            self._learn_secrets(written, template.name)
+            keys |= dict.fromkeys(VariableUse.of(written, template.name, self._variables).keys)
         discovered = tuple(discovered_tool(tool.name, draft_of(tool), tool.tool_call_template) for tool in tools)
-        return FetchedManual(template.name, LoadedManual(discovered))
+        return FetchedManual(template.name, LoadedManual(discovered, variables=tuple(keys)))
 
     async def _store(self, fetched: FetchedManual) -> None:
         """Nothing: it is stored already."""
 
-    async def _drop(self, name: str) -> None:
-        """Nothing: the manual belongs to the client's user."""
+    def _own_keys(self, template: ManualTemplate) -> tuple[str, ...]:
+        return VariableUse.of(template.template, template.name, self._variables).keys
+
+    def _defined(self, key: str) -> bool:
+        return self._variables.defined(key)
+
+    def _is_at_hand(self, template: ManualTemplate) -> bool:
+        return True
 
     def _learn_secrets(self, template: object, namespace: str) -> None:
         use = VariableUse.of(template, namespace, self._variables)

@@ -6,10 +6,22 @@ import json
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from utcp_bridge.config.json_faults import json_fault, markup_name
 from utcp_bridge.content_types import decode_text, is_json, media_type
 from utcp_bridge.errors import BridgeError
 from utcp_bridge.transports.documents.yaml import YamlError, load_yaml
 
+_JSON_STARTS: Final = frozenset((b"{", b"["))
+_LOOKED_AT: Final = 1_024  # bytes
+_MAGIC: Final = {
+    b"\x1f\x8b": "compressed with gzip",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd",
+    b"BZh": "compressed with bzip2",
+    b"PK\x03\x04": "a ZIP archive",
+    b"%PDF-": "a PDF file",
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+}
 MAX_DOCUMENT_BYTES: Final = 64 * 1024 * 1024  # the largest public OpenAPI documents have about 40 MB
 
 
@@ -44,21 +56,31 @@ def parse_document(content: bytes, content_type: str, url: str) -> Any:
         raise DocumentError("the document is empty")
     kind = media_type(content_type)
     suffix = urlsplit(url).path.lower().rpartition(".")[2]
+    fault: ValueError | None = None
     is_yaml = "yaml" in kind or (suffix in {"yaml", "yml"} and not is_json(kind))
-    if not is_yaml or content.lstrip()[:1] in (b"{", b"["):
+    if not is_yaml or content.lstrip()[:1] in _JSON_STARTS:
         try:
             return json.loads(content)
         except RecursionError as error:
             raise DocumentError("the document is nested too deeply") from error
         except ValueError as error:
-            if is_json(kind) or suffix == "json":
-                raise DocumentError(f"the document is not JSON: {_json_place(error)}") from error
+            fault = error
+    if (binary := _binary_name(content)) is not None:
+        raise DocumentError(f"the document{_of(kind)} is {binary}, expected JSON or YAML")
     text = decode_text(content, content_type)
-    if "html" in kind or text.lstrip()[:14].lower().startswith(("<!doctype html", "<html")):
-        raise DocumentError(
-            "the server sent an HTML page, not a JSON or YAML document; check the URL, and whether it asks for a login"
-        )
-    return _parse_yaml(text, kind)
+    page = markup_name(text) or ("an HTML page" if "html" in kind else None)
+    if page is not None:
+        raise DocumentError(f"{_sender(url)} {page}, not a JSON or YAML document{_advice(url, page)}")
+    if fault is not None and (is_json(kind) or suffix == "json"):
+        raise DocumentError(f"the document is not JSON: {json_fault(fault, _json_text(content))}") from fault
+    try:
+        return _parse_yaml(text, kind)
+    except DocumentError:
+        if fault is not None and content.lstrip()[:1] in _JSON_STARTS:
+            # What begins like JSON was meant to be JSON.
+            words = f"the document{_of(kind)} is neither JSON nor YAML: {json_fault(fault, _json_text(content))}"
+            raise DocumentError(words) from fault
+        raise
 
 
 def _parse_yaml(text: str, kind: str) -> Any:
@@ -66,6 +88,8 @@ def _parse_yaml(text: str, kind: str) -> Any:
         document = load_yaml(text)
     except YamlError as error:
         raise DocumentError(f"the document{_of(kind)} is neither JSON nor YAML: {error}") from error
+    if document is None:
+        raise DocumentError("the document is empty")
     if not isinstance(document, (dict, list)):
         raise DocumentError(f"the document{_of(kind)} is neither JSON nor YAML")
     return document
@@ -75,7 +99,30 @@ def _of(kind: str) -> str:
     return f" ({kind})" if kind else ""
 
 
-def _json_place(error: ValueError) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} at line {error.lineno}, column {error.colno}"
-    return "it is not text in a Unicode encoding"
+def _json_text(content: bytes) -> str:
+    return content.decode(json.detect_encoding(content), "replace")
+
+
+def _binary_name(content: bytes) -> str | None:
+    """What a document is that is no text, as far as its first bytes tell (none of them can begin JSON or YAML)."""
+    name = next((name for magic, name in _MAGIC.items() if content.startswith(magic)), None)
+    if name is not None or b"\0" not in content[:_LOOKED_AT]:
+        return name
+    try:
+        content.decode(json.detect_encoding(content))
+    except UnicodeDecodeError:
+        return "binary data"
+    return None
+
+
+def _sender(url: str) -> str:
+    """Who sent a page, for the address may be another one than was asked: servers redirect to where one logs in."""
+    if not url.startswith(("http://", "https://")):
+        return "the document is"
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path} sent"
+
+
+def _advice(url: str, page: str) -> str:
+    is_page = page.startswith("an HTML") and url.startswith(("http://", "https://"))
+    return "; check the URL, and whether it asks for a login" if is_page else ""

@@ -14,7 +14,7 @@ from yarl import URL
 
 from utcp_bridge.errors import ToolExecutionError, ToolTransportError
 from utcp_bridge.transports.http.body import Body
-from utcp_bridge.transports.http.failures import connection_error
+from utcp_bridge.transports.http.failures import coding_error, connection_error
 from utcp_bridge.transports.http.pool import Pools
 from utcp_bridge.transports.http.reason import MAX_ERROR_BYTES, http_error
 from utcp_bridge.transports.http.request import HttpRequest
@@ -176,9 +176,12 @@ async def read_body(response: aiohttp.ClientResponse, limit: int) -> bytes:
 
     Raises:
         ToolExecutionError: It has more bytes than `limit`, where reading stops.
-        ToolTransportError: The server broke off.
+        ToolTransportError: The server broke off, or compressed it in a way that cannot be read.
     """
     stream = response.content
+    unread = coding_error(response.headers.get("Content-Encoding", ""), response.url)
+    if unread is not None and not stream.at_eof():
+        raise unread
     declared = response.content_length or 0
     if declared > limit and response.method != "HEAD":
         raise _too_large(limit, f"{declared:,} bytes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 
 import aiohttp
@@ -9,6 +10,11 @@ from yarl import URL
 
 from utcp_bridge.errors import ToolTransportError
 
+# The words of aiohttp 3.14: "Can not decode content-encoding: brotli (br). Please install `Brotli`".
+_UNREADABLE = re.compile(r"decode content-encoding: (?:\w+ )?\(?(\w+)")
+_DECODED = frozenset({"gzip", "deflate", "br", "zstd"})
+_CODINGS = _DECODED | {"compress", "x-compress", "x-gzip", "xz", "lzma"}  # RFC 9110, section 8.4.1, and in the wild
+_DECODERS = {"br": "Brotli", "zstd": "backports.zstd"}
 _HOLD_THE_URL = (aiohttp.ClientResponseError, aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError)
 
 
@@ -20,14 +26,38 @@ def connection_error(error: Exception, url: URL) -> ToolTransportError:
         url: The URL that was asked; only its host and port are named.
     """
     server = f"{url.host}:{url.port}"
-    failure = ToolTransportError(
-        _sentence(error, server, url.host or ""), raw=[{"type": "connection_error", "server": server}]
-    )
+    failure = ToolTransportError(_sentence(error, server, url.host or ""), raw=[_block(server)])
     if isinstance(error, aiohttp.ClientConnectorError):
         failure.__cause__ = error.os_error
     elif not isinstance(error, _HOLD_THE_URL):
         failure.__cause__ = error
     return failure
+
+
+def coding_error(content_encoding: str, url: URL) -> ToolTransportError | None:
+    """The error for a reply that aiohttp 3.14 leaves compressed; None where it does not, or it is not compressed.
+
+    Args:
+        content_encoding: The header `Content-Encoding`. What is no coding of HTTP, such as `utf-8`, means nothing.
+        url: The URL that was asked; only its host and port are named.
+    """
+    codings = [coding.strip().lower() for coding in content_encoding.split(",")]
+    codings = [coding for coding in codings if coding in _CODINGS]
+    if not codings or (len(codings) == 1 and codings[0] in _DECODED):
+        return None
+    server = f"{url.host}:{url.port}"
+    return ToolTransportError(_unreadable(", ".join(codings), server, ""), raw=[_block(server)])
+
+
+def _unreadable(coding: str, server: str, more: str) -> str:
+    return (
+        f"{server} sent its reply compressed as {coding!r}, which it was not asked for and which cannot be read here; "
+        f"have it send 'gzip'{more}."
+    )
+
+
+def _block(server: str) -> dict[str, str]:
+    return {"type": "connection_error", "server": server}
 
 
 def _sentence(error: Exception, server: str, host: str) -> str:
@@ -49,6 +79,9 @@ def _sentence(error: Exception, server: str, host: str) -> str:
         return f"{server} sent a reply that cannot be decompressed."
     if isinstance(error, aiohttp.ClientPayloadError):
         return f"{server} broke off its reply before the end."
+    if isinstance(error, aiohttp.ClientResponseError) and (coding := _UNREADABLE.search(error.message)) is not None:
+        # Only what can be read is asked for (`Accept-Encoding`), and yet some servers send it.
+        return _unreadable(coding[1], server, f", or install {_DECODERS.get(coding[1], coding[1])!r}")
     if isinstance(error, aiohttp.ClientResponseError):
         return f"{server} answered with something that is not HTTP."
     if isinstance(error, TimeoutError):

@@ -15,13 +15,14 @@ from urllib.parse import urlencode
 from utcp.data.auth_implementations.oauth2_auth import OAuth2Auth
 
 from utcp_bridge.errors import ToolExecutionError
+from utcp_bridge.transports.http.cross_loop_lock import CrossLoopLock
 
 _EXPIRES_AT = "utcp_bridge_expires_at"
 _TOKEN = re.compile(r"[\x20-\x7e]+")  # RFC 6749, appendix A.12
 
 
 class TokenStore:
-    """Tokens by the full credential, and at most one request for each on a loop at any time.
+    """Tokens by the full credential, and at most one request for each at any time, whichever loops ask.
 
     Args:
         tokens: Where token replies are kept; upstream's `_oauth_tokens`, keyed by `OAuth2Auth.cache_key()`.
@@ -34,14 +35,13 @@ class TokenStore:
         self._tokens = tokens
         self._fetch = fetch
         self._flights: dict[tuple[asyncio.AbstractEventLoop, str], _Flight] = {}
+        self._turns: dict[str, CrossLoopLock] = {}
 
     async def token(self, auth: OAuth2Auth) -> str:
         """A token that has not expired."""
         key = auth.cache_key()
-        known = self._tokens.get(key)
-        if known is not None and monotonic() < known.get(_EXPIRES_AT, float("inf")):
-            return str(known["access_token"])
-        return await self._shared(key, auth)
+        known = self._known(key)
+        return await self._shared(key, auth) if known is None else known
 
     def refuse(self, auth: OAuth2Auth, token: str) -> None:
         """Forget a token that a server did not accept, unless it has been replaced already."""
@@ -70,6 +70,11 @@ class TokenStore:
                         await flight.task
 
     async def _refresh(self, key: str, auth: OAuth2Auth) -> str:
+        async with self._turns.setdefault(key, CrossLoopLock()):
+            known = self._known(key)  # another loop may have fetched it meanwhile
+            return await self._fetched(key, auth) if known is None else known
+
+    async def _fetched(self, key: str, auth: OAuth2Auth) -> str:
         asked = monotonic()
         reply = await self._fetch(auth)
         lifetime = _seconds(reply.get("expires_in"))
@@ -78,6 +83,12 @@ class TokenStore:
             reply = {**reply, _EXPIRES_AT: asked + lifetime - min(30.0, lifetime / 10)}
         self._tokens[key] = reply
         return str(reply["access_token"])
+
+    def _known(self, key: str) -> str | None:
+        known = self._tokens.get(key)
+        if known is None or monotonic() >= known.get(_EXPIRES_AT, float("inf")):
+            return None
+        return str(known["access_token"])
 
 
 @dataclass(slots=True)

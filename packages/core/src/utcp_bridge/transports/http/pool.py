@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 IDLE_SECONDS: Final = 30.0  # how long an unused connection is kept
 PER_HOST: Final = 100  # connections to one host; more calls wait for one of them
 _CLOSE_SECONDS: Final = 5.0  # how long `close` waits for a loop of another thread
+_LOOK_SECONDS: Final = 0.02  # how often it looks whether that loop still runs
 _STALE_SECONDS: Final = 0.5
 
 # No limits: the toolset cancels what takes too long.
@@ -201,10 +202,17 @@ def _close_soon(pool: Pool) -> None:
 
 async def _close_elsewhere(pool: Pool) -> None:
     closing = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(pool.close(), pool.loop))
-    try:
-        await asyncio.wait_for(closing, _CLOSE_SECONDS)
-    except TimeoutError:
-        logger.warning("A thread's event loop did not close its HTTP connections within %g seconds.", _CLOSE_SECONDS)
+    deadline = time.monotonic() + _CLOSE_SECONDS
+    while not (await asyncio.wait([closing], timeout=_LOOK_SECONDS))[0]:
+        if not pool.loop.is_running():  # it was the end of a call, and nobody runs it now
+            closing.cancel()
+            pool.abandon()
+            return
+        if time.monotonic() > deadline:
+            closing.cancel()
+            logger.warning("A thread's event loop did not close its HTTP connections in %g seconds.", _CLOSE_SECONDS)
+            return
+    closing.result()
 
 
 def _transports_taken_from(connector: aiohttp.BaseConnector) -> list[Any]:
@@ -230,6 +238,7 @@ def _close_socket(transport: Any, loop: Any | None) -> None:
     if tls is not None:
         setattr(transport, "_closed", True)  # noqa: B010 - the attribute is asyncio's
     setattr(below, "_sock", None)  # noqa: B010 - likewise
+    setattr(below, "_closing", True)  # noqa: B010 - else asyncio refuses the next connection with the same number
     if loop is not None:
         for forget in (getattr(loop, "_remove_reader", None), getattr(loop, "_remove_writer", None)):
             if forget is not None:

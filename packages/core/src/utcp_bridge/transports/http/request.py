@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -18,10 +18,13 @@ from utcp_http.http_call_template import HttpCallTemplate
 from yarl import URL
 
 from utcp_bridge.errors import ToolArgumentsError
+from utcp_bridge.transports.http.cookies import cookie_pairs, cookie_value
 from utcp_bridge.transports.http.security import RefusedRequestError
 from utcp_bridge.transports.http.template import HttpParameter, MappedHttpCallTemplate
 from utcp_bridge.transports.http.url import parse_url_template
+from utcp_bridge.transports.http.url_fault import url_fault
 from utcp_bridge.transports.http.values import (
+    form_text,
     json_text,
     percent_encoded,
     plain_text,
@@ -48,7 +51,6 @@ _CONNECTION_HEADERS = frozenset(
     )
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-_NOT_COOKIE = re.compile(r"[^\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]")  # RFC 6265, section 4.1.1
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, section 5.6.2
 
 
@@ -95,7 +97,7 @@ def build_request(template: HttpCallTemplate, arguments: Mapping[str, Any]) -> H
     """
     mapped = template if isinstance(template, MappedHttpCallTemplate) else None
     parameters = mapped.parameters if mapped else []
-    parsed = parse_url_template(template.url)
+    parsed = parse_url_template(template.url, dollars=mapped is not None)
     path_parameters = {parameter.name: parameter for parameter in parameters if parameter.location == "path"}
     origin, path, query, used = parsed.expand(arguments, path_parameters)
 
@@ -178,7 +180,7 @@ def _apply_api_key(auth: ApiKeyAuth, headers: CIMultiDict[str], query: list[str]
     if auth.location == "query":
         query.extend(query_pairs(auth.var_name, auth.api_key))
     else:
-        cookies.append(f"{auth.var_name}={_cookie_value(auth.api_key, keep='%')}")
+        cookies.append(f"{auth.var_name}={cookie_value(auth.api_key, keep_escapes=True)}")
     return set()
 
 
@@ -203,10 +205,17 @@ def _place(
         return
     if parameter.json_content:
         value = json_text(value)
+    elif parameter.form_content:
+        value = form_text(value)
     if parameter.location == "header":
         _set_header(headers, parameter.name, value, explode=bool(parameter.explode), style=parameter.style)
     elif parameter.location == "cookie":
-        cookies.extend(_cookie_pairs(parameter, value))
+        cookies.extend(cookie_pairs(parameter, value))
+    elif parameter.field_styles and isinstance(value, dict):
+        for name, item in value.items():
+            query.extend(query_pairs(name, item, style=parameter.field_styles.get(name, "form")))
+    elif parameter.whole_query:
+        query.append(value if parameter.form_content else percent_encoded(value))
     else:
         encode = reserved_kept if parameter.allow_reserved else percent_encoded
         style: Any = parameter.style
@@ -243,27 +252,12 @@ def _check_headers(headers: CIMultiDict[str]) -> None:
             )
 
 
-def _cookie_pairs(parameter: HttpParameter, value: Any) -> Iterator[str]:
-    if isinstance(value, dict) and parameter.explode is not False and parameter.style is not None:
-        for name, item in value.items():
-            if item is not None:
-                yield f"{name}={_cookie_value(plain_text(item))}"
-    elif isinstance(value, dict) and parameter.style is None:
-        yield f"{parameter.name}={_cookie_value(json_text(value))}"
-    else:
-        yield f"{parameter.name}={simple(value, lambda item: _cookie_value(plain_text(item)))}"
-
-
-def _cookie_value(text: str, *, keep: str = "") -> str:
-    text = text if keep else text.replace("%", "%25")
-    return _NOT_COOKIE.sub(lambda match: percent_encoded(match.group()), text)
-
-
 def _url(origin: str, path: str, query: list[str]) -> URL:
     try:
         return URL(f"{_readable(origin)}{path}{'?' if query else ''}{'&'.join(query)}", encoded=True)
     except ValueError as error:
-        raise RefusedRequestError(f"The tool's URL cannot be read: {type(error).__name__}.") from error
+        fault = url_fault(f"{origin}{path}") or f"The tool's URL cannot be read: {type(error).__name__}."
+        raise RefusedRequestError(fault) from error
 
 
 @lru_cache(maxsize=1024)

@@ -23,6 +23,7 @@ from utcp_http._security import (
 )
 
 from utcp_bridge.errors import ToolTransportError
+from utcp_bridge.transports.http.url_fault import url_fault
 
 MAX_REDIRECTS: Final = 5  # as upstream
 REDIRECT_STATUSES: Final[frozenset[int]] = _REDIRECT_STATUSES
@@ -51,14 +52,16 @@ class UrlRules:
             context: What the request is for, for the message.
 
         Raises:
-            RefusedRequestError: It is neither HTTPS, nor loopback, nor a host that the user allowed; or the
-                arguments moved it to a host that needs to be named in the template.
+            RefusedRequestError: It is no URL of HTTP; it is neither HTTPS, nor loopback, nor a host that the user
+                allowed; or the arguments moved it to a host that needs to be named in the template.
         """
+        if (fault := url_fault(template, what="URL" if "URL" not in context else context)) is not None:
+            raise RefusedRequestError(fault)
         if not is_secure_url(url) and not (self._is_allowed(url) and url_template_literal_host(template)):
             raise RefusedRequestError(
                 f"Security error during {context}: the URL must use HTTPS or a loopback host (localhost, 127.0.0.1, "
-                f"::1), not {origin_of(url)!r}. To allow plain HTTP to a host of your own network, name it in "
-                "allow_http_hosts."
+                f"::1), not {origin_of(url)!r}. To allow plain HTTP to a host of your own network, name it in the "
+                f"option allow_http_hosts{_example(url)}."
             )
         if is_loopback_url(url) and not url_template_host_is_loopback(template):
             raise RefusedRequestError(
@@ -125,6 +128,11 @@ def origin_of(url: str) -> str:
         return "a URL that cannot be read"
     host = f"[{host}]" if ":" in host else host
     return f"{parts.scheme}://{host}{port}" if parts.scheme and host else "a URL without a host"
+
+
+def _example(url: str) -> str:
+    host = _host(url)
+    return f", such as [{host!r}]" if host else ""
 
 
 def _host(url: str) -> str | None:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_valid
 from utcp.data.auth import Auth, AuthSerializer
 from utcp_http.http_call_template import HttpCallTemplate
 
-from utcp_bridge.transports.http.values import PathStyle, QueryStyle
+from utcp_bridge.transports.http.values import CookieStyle, PathStyle, QueryStyle
 
 
 class HttpParameter(BaseModel):
@@ -21,8 +21,11 @@ class HttpParameter(BaseModel):
         style: Its `style`; None (default) is that of OpenAPI for path and header, and for a query repeats lists
             and writes objects as JSON text.
         explode: Its `explode`; None (default) is OpenAPI's default for the style.
-        allow_reserved: Its `allowReserved`, for a query; default False.
+        allow_reserved: Its `allowReserved`, for a path or a query; default False.
         json_content: True for a parameter with `content: application/json`, which is always JSON text.
+        form_content: True for one with `content: application/x-www-form-urlencoded`, which is the text of a form.
+        field_styles: The style of single properties, for an object whose properties are parameters of the query.
+        whole_query: True for a query without a name, whose value is all of it (OpenAPI 3.2's `querystring`).
     """
 
     model_config = ConfigDict(frozen=True)
@@ -30,14 +33,19 @@ class HttpParameter(BaseModel):
     argument: str
     name: str
     location: Literal["path", "query", "header", "cookie"]
-    style: PathStyle | QueryStyle | None = None
+    style: PathStyle | QueryStyle | CookieStyle | None = None
     explode: bool | None = None
     allow_reserved: bool = False
     json_content: bool = False
+    form_content: bool = False
+    whole_query: bool = False
+    field_styles: dict[str, QueryStyle] = Field(default_factory=dict)
 
 
 class MappedHttpCallTemplate(HttpCallTemplate):
     """An HTTP call template that maps every argument, for tools whose document tells (OpenAPI).
+
+    `%24` in the path of `url` is sent as a dollar sign: `$LATEST` there would be a variable.
 
     Attributes:
         http_method: Any method (RFC 9110, section 9.1), since OpenAPI 3.2 lets an API have its own.
@@ -45,8 +53,9 @@ class MappedHttpCallTemplate(HttpCallTemplate):
         body_arguments: Argument to property, for a body whose properties are arguments of their own.
         file_fields: Properties of a multipart body that are files; a text in such a property is the file's content.
         body_required: Whether a body is sent even if none of `body_arguments` is given; default False.
-        part_types: The content type of single parts of a multipart body; JSON for a field of a urlencoded one.
-        form_styles: `style` of single fields of a urlencoded body, with the default of `explode` for it.
+        part_types: The content type of single parts of a multipart body, or several to choose from, divided by
+            commas; JSON for a field of a urlencoded one.
+        form_styles: `style` of single fields of a form, with the default of `explode` for it.
         undeclared: What happens to arguments that have no place: `"query"` (default) adds them to the query,
             as upstream does; `"refuse"` is for a closed schema.
         more_auth: Credentials needed besides `auth`.

@@ -11,7 +11,14 @@ from urllib.parse import quote, unquote
 
 from utcp_bridge.errors import ToolArgumentsError
 from utcp_bridge.transports.http.template import HttpParameter
-from utcp_bridge.transports.http.values import json_text, path_text, percent_encoded, simple
+from utcp_bridge.transports.http.values import (
+    form_text,
+    json_text,
+    path_text,
+    percent_encoded,
+    reserved_kept_in_path,
+    simple,
+)
 
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _PARTS = re.compile(r"^(?P<origin>[^/?#]*//[^/?#]*)?(?P<path>[^?#]*)(?P<query>\?[^#]*)?", re.DOTALL)
@@ -81,10 +88,17 @@ class UrlTemplate:
 
 
 @lru_cache(maxsize=4096)
-def parse_url_template(text: str) -> UrlTemplate:
-    """Take a URL template apart; a fragment is dropped, as it never reaches a server."""
+def parse_url_template(text: str, *, dollars: bool = False) -> UrlTemplate:
+    """Take a URL template apart; a fragment is dropped, as it never reaches a server.
+
+    Args:
+        text: The template.
+        dollars: Whether `%24` in it stands for a dollar sign, which would begin a variable; default False.
+    """
     match = _PARTS.match(text.strip())
     origin, path, query = match.group("origin", "path", "query") if match else ("", text, "")
+    if dollars:
+        path = path.replace("%24", "$")
     return UrlTemplate(text, _split(origin or ""), _split(path, escape=True), _split((query or "")[1:], escape=True))
 
 
@@ -104,9 +118,12 @@ def _path_value(name: str, value: Any, parameter: HttpParameter | None) -> str:
         text = path_text(value)
     elif parameter.json_content:
         text = percent_encoded(json_text(value))
+    elif parameter.form_content:
+        text = percent_encoded(form_text(value))
     else:
-        style = parameter.style if parameter.style not in {None, "form", "deepObject"} else "simple"
-        text = path_text(value, style=style, explode=bool(parameter.explode), name=parameter.name)
+        style: Any = parameter.style if parameter.style not in {None, "form", "deepObject"} else "simple"
+        encode = reserved_kept_in_path if parameter.allow_reserved else percent_encoded
+        text = path_text(value, style=style, explode=bool(parameter.explode), name=parameter.name, encode=encode)
     if not text:
         raise ToolArgumentsError(
             f"The path parameter {name!r} is empty; it must have a value, as it is part of the URL."

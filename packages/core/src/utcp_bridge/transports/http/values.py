@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -14,11 +14,15 @@ PathStyle = Literal["simple", "label", "matrix"]
 QueryStyle = Literal["form", "spaceDelimited", "pipeDelimited", "deepObject", "commaDelimited", "tabDelimited"]
 """Styles of OpenAPI 3, `form` without explode by itself, and the one of Swagger 2.0 that OpenAPI 3 dropped."""
 
+CookieStyle = Literal["cookie"]
+"""The style that OpenAPI 3.2 has for cookies beside `form`."""
+
 _dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _UNRESERVED = re.compile(r"[A-Za-z0-9_.~-]*")  # RFC 3986, section 2.3
 _ESCAPE = re.compile("(%[0-9A-Fa-f]{2})")
 # Reserved characters (RFC 3986, section 2.2) that neither end a query nor divide its parameters.
 _RESERVED_IN_QUERY = ":/?@!$'()*,;"
+_RESERVED_IN_PATH = ":@!$&'()*+,;="
 _DELIMITERS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
 _NAME_SAFE = "$@:!*'()/?,"  # so that `$top` reads as its documentation writes it
 
@@ -61,10 +65,17 @@ def percent_encoded(value: Any, *, safe: str = "") -> str:
 
 def reserved_kept(value: Any) -> str:
     """Percent-encoded, with reserved characters and ready escapes kept (OpenAPI `allowReserved`)."""
+    return _escapes_kept(value, _RESERVED_IN_QUERY)
+
+
+def reserved_kept_in_path(value: Any) -> str:
+    """Likewise, without what ends a segment or the path."""
+    return _escapes_kept(value, _RESERVED_IN_PATH)
+
+
+def _escapes_kept(value: Any, safe: str) -> str:
     parts = _ESCAPE.split(plain_text(value))
-    return "".join(
-        part if index % 2 else percent_encoded(part, safe=_RESERVED_IN_QUERY) for index, part in enumerate(parts)
-    )
+    return "".join(part if index % 2 else percent_encoded(part, safe=safe) for index, part in enumerate(parts))
 
 
 def simple(value: Any, encode: Callable[[Any], str], *, explode: bool = False, style: str | None = None) -> str:
@@ -75,24 +86,36 @@ def simple(value: Any, encode: Callable[[Any], str], *, explode: bool = False, s
     return _DELIMITERS.get(style or "", ",").join(_members(value, encode, explode=explode))
 
 
-def path_text(value: Any, *, style: PathStyle | QueryStyle = "simple", explode: bool = False, name: str = "") -> str:
+def joined_members(value: Any, style: QueryStyle | None) -> str:
+    """A list as one text, in a delimited style and not encoded: what a field of a form holds."""
+    return simple(value, plain_text, style=style)
+
+
+def path_text(
+    value: Any,
+    *,
+    style: PathStyle | QueryStyle = "simple",
+    explode: bool = False,
+    name: str = "",
+    encode: Callable[[Any], str] = percent_encoded,
+) -> str:
     """A path parameter in one of the styles of OpenAPI, which are RFC 6570's (sections 3.2.2, 3.2.5, 3.2.7).
 
     Swagger 2.0 has the delimited styles here, too.
     """
     if style in _DELIMITERS:
-        return percent_encoded(_DELIMITERS[style]).join(_members(value, percent_encoded))
+        return percent_encoded(_DELIMITERS[style]).join(_members(value, encode))
     if style == "simple":
-        return simple(value, percent_encoded, explode=explode)
-    members = _members(value, percent_encoded, explode=explode)
+        return simple(value, encode, explode=explode)
+    members = _members(value, encode, explode=explode)
     if style == "label":
         return "." + ("." if explode else ",").join(members)
     key = percent_encoded(name)
     if explode and isinstance(value, dict):
-        return "".join(f";{member}" for member in members)
-    if explode:
-        return "".join(f";{key}={member}" for member in members)
-    return f";{key}={','.join(members)}"
+        return "".join(f";{member.removesuffix('=')}" for member in members)
+    # Without a value it is the name alone (RFC 6570, section 3.2.7).
+    written = members if explode else [",".join(members)]
+    return "".join(f";{key}={text}" if text else f";{key}" for text in written)
 
 
 def query_pairs(
@@ -137,9 +160,30 @@ def query_pairs(
         yield f"{key}={encode(value)}"
 
 
+def form_text(value: Any, styles: Mapping[str, QueryStyle] | None = None) -> str:
+    """An object as the text of a form (https://url.spec.whatwg.org/#urlencoded-serializing); a text is one already.
+
+    Args:
+        value: The object.
+        styles: The style of single fields; default none.
+    """
+    if not isinstance(value, dict):
+        return plain_text(value)
+    pairs = (
+        query_pairs(name, item, style=(styles or {}).get(name), encode=_form_value) for name, item in value.items()
+    )
+    return "&".join(pair for found in pairs for pair in found)
+
+
+def _form_value(value: Any) -> str:
+    return percent_encoded(value).replace("%20", "+")
+
+
 def _exploded(name: str, value: Any, encode: Callable[[Any], str]) -> Iterator[str]:
-    if value is not None:
-        yield f"{percent_encoded(name, safe=_NAME_SAFE)}={encode(value)}"
+    # OpenAPI leaves lists within an object open; repeating the name is what servers read.
+    for item in value if isinstance(value, list) else [value]:
+        if item is not None:
+            yield f"{percent_encoded(name, safe=_NAME_SAFE)}={encode(item)}"
 
 
 def _deep(key: str, value: Any, encode: Callable[[Any], str]) -> Iterator[str]:

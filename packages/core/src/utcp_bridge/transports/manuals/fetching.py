@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from utcp_bridge.openapi import refused
 from utcp_bridge.transports.documents.parsing import DocumentError, parse_document
 from utcp_bridge.transports.drafts import DraftManual, SkippedTool, draft_of
 from utcp_bridge.transports.failures import ManualRefusedError, last_line
+from utcp_bridge.transports.http.url_fault import url_fault
 from utcp_bridge.transports.manuals.openapi import openapi_draft
 from utcp_bridge.transports.manuals.reading import (
     NotAManualError,
@@ -27,6 +29,7 @@ from utcp_bridge.transports.manuals.reading import (
     tools_of_manual,
 )
 from utcp_bridge.transports.manuals.registration import UnusableTemplateError, call_template, register
+from utcp_bridge.transports.manuals.tool_entries import shape_of
 from utcp_bridge.transports.secrets.leaks import without_queries
 from utcp_bridge.transports.upstream.utcp_client import BridgeUtcpClient, RegisteredManual
 from utcp_bridge.transports.variables import Variables, VariableUse, fill_in, namespaced
@@ -37,6 +40,8 @@ _MANY_TOOLS = 100
 _OPEN_FIELDS = frozenset(
     ("name", "call_template_type", "url", "http_method", "content_type", "body_field", "header_fields")
 )
+_FORBIDDEN = frozenset({401, 403})
+_ADDRESS = re.compile(r"https?://\S+|[^\s{\[\"]+\.(?:json|ya?ml)", re.IGNORECASE)
 _MANUALS_OVER_HTTP = frozenset({"sse", "streamable_http"})
 
 
@@ -113,17 +118,25 @@ async def _draft(
     final_url: str | None = None
     location = ""
     if kind == "file":
-        path = _path(client, str(fields["file_path"]))
+        path = _path(client, _no_url(str(fields["file_path"])))
         what = f"the file {str(path)!r}"
         location = path.absolute().as_uri()
         document: Any = await asyncio.to_thread(_parsed, path.read_bytes, location, what)
     elif kind == "text":
-        what, document = "its 'content'", fields["content"]
+        what, document = "its 'content'", _no_address(fields["content"])
     elif kind == "cli" and hasattr(protocol, "fetch_document"):
         what, document = "the output of the command", await protocol.fetch_document(template)
     elif kind in {"http", *_MANUALS_OVER_HTTP} and hasattr(client.protocol("http"), "fetch_document"):
         http: Any = client.protocol("http")
-        document, final_url = await http.fetch_document(_over_http(template))
+        request = _over_http(template)
+        if (fault := url_fault(request.url)) is not None:
+            raise NotAManualError(fault)
+        try:
+            document, final_url = await http.fetch_document(request)
+        except DocumentError as error:
+            if error.status in _FORBIDDEN and request.auth is None and not request.headers:
+                raise NotAManualError(f"{error}; its call template gives neither 'auth' nor 'headers'") from error
+            raise
         what = f"the document at {without_queries(final_url)}"
     else:
         return _draft_of_result(await protocol.register_manual(client, template)), None
@@ -134,14 +147,19 @@ async def _draft(
     url = final_url or location
     base_url = fields.get("base_url")
     auth_tools = _auth_tools(manual)
-    options = fields.get("openapi")
+    options = {} if fields.get("openapi") is None else fields["openapi"]
+    if not isinstance(options, Mapping):
+        raise NotAManualError(
+            f"'openapi' in its call template: expected an object such as {{\"flatten_body\": true}}, "
+            f"got {shape_of(options)}"
+        )
     draft = await openapi_draft(
         document,
         manual=template.name,
         url=url,
         base_url=base_url,
         auth_tools=None if auth_tools is None else AuthSerializer().to_dict(auth_tools),
-        options=options if isinstance(options, Mapping) else {},
+        options=options,
         defined=lambda name: client.variables.defined(namespaced(template.name, name)),
         fetch=_sibling_reader(client, template, url),
     )
@@ -183,6 +201,26 @@ def _auth_tools(manual: ManualTemplate) -> Any:
 def _path(client: BridgeUtcpClient, file_path: str) -> Path:
     path = Path(file_path).expanduser()
     return path if path.is_absolute() else Path(client.root_dir or ".") / path
+
+
+def _no_url(file_path: str) -> str:
+    if file_path.lower().startswith("file://"):
+        raise NotAManualError("its 'file_path' is a URL, expected the path of a file")
+    if "://" in file_path:
+        raise NotAManualError(
+            "its 'file_path' is a URL, expected the path of a file; a URL is reached by "
+            '{"call_template_type": "http", "url": "..."}'
+        )
+    return file_path
+
+
+def _no_address(content: str) -> str:
+    if _ADDRESS.fullmatch(content.strip()):
+        raise NotAManualError(
+            "its 'content' is a path or a URL, expected the manual itself; a file is reached by "
+            '{"call_template_type": "file", "file_path": "..."}, a URL by {"call_template_type": "http", "url": "..."}'
+        )
+    return content
 
 
 def _parsed(read: Callable[[], bytes], url: str, what: str) -> Any:

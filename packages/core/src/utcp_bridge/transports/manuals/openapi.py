@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from utcp_bridge.nearest import nearest
 from utcp_bridge.openapi import Conversion, OpenApiError, fetch_siblings, tools_from_openapi
 from utcp_bridge.transports.drafts import DraftManual, DraftTool, SkippedTool
 from utcp_bridge.transports.failures import reason
@@ -51,8 +52,10 @@ async def openapi_draft(
     """
     unknown = sorted(options.keys() - OPTIONS)
     if unknown:
+        close = nearest(unknown[0], sorted(OPTIONS))
+        hint = f"; did you mean {close!r}?" if close else ""
         raise NotAManualError(
-            f"'openapi' in its call template has no option {unknown[0]!r}; expected {', '.join(sorted(OPTIONS))}"
+            f"'openapi' in its call template has no option {unknown[0]!r}; expected {', '.join(sorted(OPTIONS))}{hint}"
         )
     siblings: dict[str, Any] = {}
 

@@ -86,17 +86,20 @@ def _complaint(document: Any, what: str) -> str | None:
         )
         return f"{what} is a list of call templates, not a manual; hand it in as a source" if are_templates else None
     if not isinstance(document, Mapping):
-        return f"{what} is {shape_of(document)}, not a UTCP manual"
+        shape = "null" if document is None else shape_of(document)
+        return f"{what} is {shape}, not a UTCP manual; expected an object with a list of 'tools'"
     tools = _tools_in(document)
     if isinstance(tools, (list, Mapping)):
         return None
     if tools is not None or "tools" in document:
-        return f"{what} is no UTCP manual: its 'tools' is {shape_of(tools)}, expected a list of tools"
+        shape = "null" if tools is None else shape_of(tools)
+        return f"{what} is no UTCP manual: its 'tools' is {shape}, expected a list of tools"
     if any(key in document for key in _CONFIG_KEYS):
         return f"{what} is a client configuration, not a manual; hand it in as a source of its own"
     if "name" in document and any(key in document for key in TEMPLATE_KEYS):
         return None
     if looks_like_template(document):
         return f"{what} is a call template, not a manual; it belongs into 'manual_call_templates'"
-    keys = ", ".join(map(repr, list(document)[:8])) or "none"
-    return f"{what} is neither a UTCP manual (it has no 'tools') nor an OpenAPI document; its keys: {keys}"
+    keys = ", ".join(map(repr, list(document)[:8]))
+    holds = f"its keys: {keys}" if keys else "it is an empty object"
+    return f"{what} is neither a UTCP manual (it has no 'tools') nor an OpenAPI document; {holds}"

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, TypeAlias
 
+from utcp.data.auth import AuthSerializer
 from utcp.data.call_template import CallTemplate, CallTemplateSerializer
 from utcp_http._security import is_loopback_url, reject_remote_loopback_tool_urls
 
+from utcp_bridge.config.legacy import KNOWN_TYPES
+from utcp_bridge.nearest import nearest
 from utcp_bridge.transports.drafts import DraftManual, DraftTool, SkippedTool
 from utcp_bridge.transports.failures import reason
+from utcp_bridge.transports.manuals.template_keys import UnknownKey, told_of_tools, unknown_keys
+from utcp_bridge.transports.manuals.tool_entries import shape_of
 from utcp_bridge.transports.upstream.utcp_client import RegisteredManual, RegisteredTool
 from utcp_bridge.transports.variables import Variables, VariableUse, fill_in
 
@@ -25,6 +31,7 @@ _PACKAGES = {
     "udp": "utcp-socket",
 }
 _NO_FIELDS: Mapping[str, Any] = {}
+_LONGEST_WRITTEN = 60
 
 Rebuild: TypeAlias = Callable[[dict[str, Any]], CallTemplate]
 
@@ -46,7 +53,36 @@ def call_template(fields: Mapping[str, Any], broken_plugins: Mapping[str, str]) 
     try:
         return serializer.validate_dict(dict(fields))
     except Exception as error:
-        raise UnusableTemplateError(f"the {kind} call template is wrong: {reason(error)}") from error
+        fault = _fault_of_auth(fields) or reason(error)
+        raise UnusableTemplateError(f"the {kind} call template is wrong: {fault}") from error
+
+
+def _fault_of_auth(fields: Mapping[str, Any]) -> str | None:
+    """What is wrong with credentials, of which the template's own error does not say where they stand."""
+    for key in ("auth", "auth_tools"):
+        auth = fields.get(key)
+        if not isinstance(auth, Mapping):
+            continue
+        known, kind = sorted(AuthSerializer.auth_serializers), auth.get("auth_type")
+        if not isinstance(kind, str) or kind not in known:
+            expected = " or ".join(map(repr, known))
+            return f"{key}.auth_type: expected {expected}, got {_written(kind)}{_auth_advice(kind, known)}"
+        try:
+            AuthSerializer().validate_dict(dict(auth))
+        except Exception as error:  # noqa: BLE001 - a plugin's serializer may raise anything, and this is its reason
+            return reason(error, within=key)
+    return None
+
+
+def _auth_advice(kind: Any, known: Sequence[str]) -> str:
+    if isinstance(kind, str) and kind.lower() in {"bearer", "token", "jwt"}:
+        return '; a bearer token is {"auth_type": "api_key", "api_key": "Bearer ${TOKEN}", "var_name": "Authorization"}'
+    close = nearest(kind, known)
+    return f"; did you mean {close!r}?" if close else ""
+
+
+def _written(value: Any) -> str:
+    return f"{value[:_LONGEST_WRITTEN]!r}" if isinstance(value, str) else shape_of(value)
 
 
 def register(
@@ -72,6 +108,7 @@ def register(
     allowed = tuple(template.allowed_communication_protocols or (template.call_template_type, *draft.protocols))
     skipped = list(draft.skipped)
     registered: dict[str, RegisteredTool] = {}
+    unknown: list[tuple[str, UnknownKey]] = []
     rebuild = partial(call_template, broken_plugins=broken_plugins)
     is_judged = final_url is not None and not is_loopback_url(final_url)
     for tool in draft.tools:
@@ -79,7 +116,7 @@ def register(
         try:
             _require_object(tool.inputs)
             ready = _registered(tool, name, template, variables, rebuild)
-            _require_allowed(ready.template.call_template_type, allowed)
+            _require_allowed(ready.template.call_template_type, allowed, template)
             if is_judged:
                 _require_no_loopback(ready, str(final_url))
         except ValueError as error:
@@ -87,13 +124,17 @@ def register(
         else:
             registered.pop(name, None)
             registered[name] = ready
+            if isinstance(tool.template, Mapping):
+                unknown += [(name, key) for key in unknown_keys(tool.template)]
     if len(registered) < len(draft.tools):
         counts = Counter(_full_name(template.name, tool.name) for tool in draft.tools)
         for name, count in counts.items():
             if count > 1 and name in registered:
                 # utcp 1.2.0 stores all of them and calls the last.
                 skipped.append(SkippedTool(name, f"{count} tools of the manual have this name; only the last is kept"))
-    return RegisteredManual(template, draft.manual_version, tuple(registered.values()), tuple(skipped))
+    return RegisteredManual(
+        template, draft.manual_version, tuple(registered.values()), tuple(skipped), told_of_tools(unknown)
+    )
 
 
 def _registered(
@@ -119,8 +160,10 @@ def _template_of(
     fields = {**draft.template, "name": draft.template.get("name") or namespace}
     try:
         return rebuild(fields), fields, rebuild
-    except UnusableTemplateError:
+    except UnusableTemplateError as error:
         if "$" not in repr(fields) or fields.get("call_template_type") not in _installed():
+            if unknown := unknown_keys(draft.template):
+                raise UnusableTemplateError("; ".join([str(error), *map(str, unknown)])) from error
             raise
         return None, fields, rebuild
 
@@ -137,12 +180,17 @@ def _require_object(inputs: dict[str, Any] | bool) -> None:
         raise ValueError(f"its 'inputs' describe {kind!r}, but the arguments of a tool are always an object")
 
 
-def _require_allowed(kind: str, allowed: Sequence[str]) -> None:
+def _require_allowed(kind: str, allowed: Sequence[str], manual: CallTemplate) -> None:
     if kind not in allowed:
-        key = ", ".join(f'"{protocol}"' for protocol in (*allowed, kind))
+        key = f'"allowed_communication_protocols": {json.dumps([*allowed, kind])}'
+        advice = f"add {key} to the manual's call template"
+        if manual.call_template_type == "file":
+            # A manual that was handed in by itself has no call template yet.
+            fields = {"name": manual.name, "call_template_type": "file", "file_path": getattr(manual, "file_path", "")}
+            advice += f', in a configuration: {{"manual_call_templates": [{json.dumps(fields)[:-1]}, {key}}}]}}'
         raise ValueError(
             f"it uses the protocol {kind!r}, and its manual may bring only {' and '.join(map(repr, allowed))}; "
-            f'to allow it, add "allowed_communication_protocols": [{key}] to the manual\'s call template'
+            f"to allow it, {advice}"
         )
 
 
@@ -165,6 +213,10 @@ def _unknown_type(kind: Any, broken_plugins: Mapping[str, str]) -> str:
     if kind is None:
         return "it has no 'call_template_type'"
     text = f"no installed UTCP plugin handles the call_template_type {kind!r} (installed: {', '.join(_installed())})"
+    if isinstance(kind, str) and kind.lower() in {"openapi", "rest", "swagger"}:
+        return f"{text}; an OpenAPI document is reached by 'http', 'file' or 'text'"
+    if kind not in KNOWN_TYPES and (close := nearest(kind, _installed())) is not None:
+        text += f"; did you mean {close!r}?"
     if kind in broken_plugins:
         return f"{text}; the plugin {kind!r} cannot be loaded: {broken_plugins[kind]}"
     package = _PACKAGES.get(kind) if isinstance(kind, str) else None

@@ -24,9 +24,10 @@ from utcp_http.streamable_http_communication_protocol import StreamableHttpCommu
 
 from utcp_bridge.content_types import media_type
 from utcp_bridge.errors import ToolExecutionError, ToolTimeoutError, ToolTransportError
-from utcp_bridge.transports.http.body import is_file
+from utcp_bridge.options import seconds_text
 from utcp_bridge.transports.http.caller import CALL, HttpCaller, HttpOptions
 from utcp_bridge.transports.http.exchange import BodyReader, read_body
+from utcp_bridge.transports.http.files import is_file
 from utcp_bridge.transports.http.reason import MAX_ERROR_BYTES, body_value, reason_of
 from utcp_bridge.transports.http.reply import read_reply
 from utcp_bridge.transports.http.request import HttpRequest, build_request
@@ -204,7 +205,7 @@ async def _before(deadline: float, pieces: AsyncGenerator[Any, None], seconds: f
         async with asyncio.timeout_at(deadline):
             return await anext(pieces, _END)
     except TimeoutError as error:
-        raise ToolTimeoutError(f"it took longer than its call template allows ({seconds:g} seconds)") from error
+        raise ToolTimeoutError(f"it took longer than its call template allows ({seconds_text(seconds)})") from error
 
 
 def _of_sse(template: SseCallTemplate, arguments: dict[str, Any]) -> HttpCallTemplate:

@@ -97,12 +97,14 @@ class RegisteredManual:
         version: Its `manual_version`.
         tools: The tools that can be called.
         skipped: The tools that cannot, and why.
+        warnings: What is odd about the tools that can, in whole sentences.
     """
 
     template: CallTemplate = field(repr=False)
     version: str
     tools: tuple[RegisteredTool, ...] = field(repr=False)
     skipped: tuple[SkippedTool, ...]
+    warnings: tuple[str, ...] = ()
 
     def manual(self) -> UtcpManual:
         """Upstream's object of it, made anew."""

@@ -1,4 +1,7 @@
-"""One background event loop per process, for callers that have none and for state that is bound to a loop.
+"""Who may use the runner, and how work gets there and ends.
+
+One background event loop per process serves callers that have none, and state that is bound to a loop. Work that is
+bound to none may instead run in the calling thread (`Lease.run_here`).
 
 Every toolset holds a `Lease`. The first call through any of them starts one daemon thread with one event
 loop; the release of the last one stops it. The behaviour follows anyio's blocking portal, with rules of its
@@ -22,8 +25,10 @@ import threading
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from utcp_bridge._loop_thread import AT_EXIT, AT_RELEASE, GRACE, Call, LoopThread
 from utcp_bridge.errors import RunnerError, RunnerStoppedError
+from utcp_bridge.runner.caller_loops import CallerLoop, CallerLoops
+from utcp_bridge.runner.hosted_loop import AT_EXIT, AT_RELEASE, GRACE, Call
+from utcp_bridge.runner.loop_thread import LoopThread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -111,6 +116,38 @@ class Lease:
                 ended.acquire(timeout=GRACE)
             raise
         return call.result()
+
+    def run_here(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run work that is bound to no loop, in this thread where that is possible, and block until it ends.
+
+        It is possible unless a loop is running here, or too many threads do the same at this moment; then it is `run`
+        that does the work. Otherwise this is as `run`, without two switches between threads.
+
+        Args:
+            work: Gives the coroutine to run, which may find another loop each time.
+
+        Returns:
+            What the coroutine returns; what it raises is raised here.
+
+        Raises:
+            RunnerError: The lease was released, or this is the runner's own thread.
+            RunnerStoppedError: The lease was released during the call, or the interpreter is exiting.
+            WorkCancelledError: The work cancelled itself.
+        """
+        if _running_loop() is not None:
+            return self.run(work)
+        with _process.lock:
+            self._refuse_if_released()
+            host = _process.caller_loop()
+            if host is not None:
+                call = Call(self, work, host.loop.stop)
+                call.prepare(host)
+        if host is None:
+            return self.run(work)
+        try:
+            return host.run(call)
+        finally:
+            _process.put_back(host)
 
     async def arun(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run work on the runner's loop, and await its end on the caller's.
@@ -205,9 +242,14 @@ class Lease:
             last = _process.leases == 0
             if last:
                 _process.loop_thread = None
+        current = asyncio.current_task() if _running_loop() is not None else None
+        _process.caller_loops.cancel_calls(self, but=current)
+        if last:
+            _process.caller_loops.close_idle()
         if loop_thread is None:
             return
-        current = asyncio.current_task() if loop_thread.is_current_thread() else None
+        if not loop_thread.is_current_thread():
+            current = None
         if not last:
             for call in loop_thread.calls.copy():
                 if call.owner is self and (current is None or call.task is not current):
@@ -247,6 +289,7 @@ class _Process:
     def __init__(self) -> None:
         self.lock = threading.RLock()  # reentrant, for signal handlers and finalizers that use a lease
         self.loop_thread: LoopThread | None = None
+        self.caller_loops = CallerLoops(self.lock)
         self.leases = 0
         self._exiting = False
         # Before threads are joined, so that those which wait for us are woken; atexit's own hooks come after that.
@@ -273,10 +316,21 @@ class _Process:
             raise RunnerError(f"The background event loop could not be started: {error}") from error
         return self.loop_thread, True
 
+    def caller_loop(self) -> CallerLoop | None:
+        """A loop for a caller to run, or None; call it with the lock held."""
+        if self._exiting:
+            raise RunnerStoppedError(AT_EXIT)
+        return self.caller_loops.take()
+
+    def put_back(self, host: CallerLoop) -> None:
+        """Give such a loop back; it is kept for the next caller while there are leases."""
+        self.caller_loops.put_back(host, lambda: self.leases > 0 and not self._exiting)
+
     def _at_exit(self) -> None:
         with self.lock:
             self._exiting = True
             loop_thread, self.loop_thread = self.loop_thread, None
+        self.caller_loops.end()
         if loop_thread is not None:
             loop_thread.stop(exiting=True)
 
@@ -286,6 +340,7 @@ class _Process:
         # and closing would make the parent's deaf.
         self.loop_thread = None
         self.lock = threading.RLock()
+        self.caller_loops = CallerLoops(self.lock)
 
 
 _process = _Process()

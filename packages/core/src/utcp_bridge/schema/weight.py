@@ -1,0 +1,53 @@
+"""How often a validator may have to judge one value: references that share their targets multiply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from utcp_bridge.schema.bundled import subschemas
+
+IN_PLACE_LISTS: Final = ("allOf", "anyOf", "oneOf")
+IN_PLACE_SINGLES: Final = ("not", "if", "then", "else")
+
+
+def weight(schema: Any, target: Callable[[str], Any]) -> float:
+    """Tell how often at most one value is judged by a validator that follows every reference.
+
+    Twenty schemas of which each offers the next one twice judge a value a million times. A reference back to a schema
+    that is under way counts once: it leads to another value.
+
+    Args:
+        schema: A bundled schema.
+        target: Gives what a reference points to.
+    """
+    known: dict[int, float] = {}
+    entered: set[int] = set()
+    # A stack of its own, because definitions may lead to each other further than Python can recurse.
+    stack = [(schema, False)]
+    while stack:
+        part, is_leaving = stack.pop()
+        if not isinstance(part, dict):
+            continue
+        if is_leaving:
+            here = [known.get(id(child), 1) for child in in_place(part, target)]
+            below = [known.get(id(child), 1) for child in subschemas(part)]
+            known[id(part)] = 1 + sum(here) + max(below, default=0)
+        elif id(part) not in entered:
+            entered.add(id(part))
+            stack.append((part, True))
+            stack.extend((child, False) for child in in_place(part, target))
+            stack.extend((child, False) for child in subschemas(part))
+    return known.get(id(schema), 1)
+
+
+def in_place(schema: dict[str, Any], target: Callable[[str], Any]) -> Iterator[Any]:
+    """Give the schemas that a schema itself applies to the same value."""
+    if "$ref" in schema:
+        yield target(schema["$ref"])
+    for keyword in IN_PLACE_LISTS:
+        yield from schema.get(keyword, ())
+    for keyword in IN_PLACE_SINGLES:
+        if keyword in schema:
+            yield schema[keyword]
+    yield from schema.get("dependentSchemas", {}).values()
