@@ -28,7 +28,7 @@ from utcp_bridge.config import BridgeConfig, ManualTemplate, load_config
 from utcp_bridge.transports.client.client import Client, config_mapping, is_utcp_client, open_client
 from utcp_bridge.transports.client.loaded import RequiredVariable
 from utcp_bridge.transports.failures import ManualRefusedError
-from utcp_bridge.transports.variables import UndefinedVariableError
+from utcp_bridge.transports.variable_values import UndefinedVariableError
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -447,7 +447,7 @@ async def test_a_manual_from_elsewhere_may_not_lead_to_this_machine(documents: D
 
     from utcp_bridge.transports.manuals.reading import tools_of_manual
     from utcp_bridge.transports.manuals.registration import register
-    from utcp_bridge.transports.variables import Variables
+    from utcp_bridge.transports.variable_values import Variables
 
     draft = tools_of_manual(
         manual(
@@ -564,6 +564,69 @@ def test_a_broken_plugin_costs_only_itself_and_the_root_logger_stays(tmp_path: P
     warnings = [line for line in run.stderr.splitlines() if line.strip()]
     assert len(warnings) == 1
     assert "'broken' (utcp-broken) cannot be loaded" in warnings[0]
+
+
+UNANNOUNCED_PLUGIN = """
+import sys
+sys.path.insert(0, {folder!r})
+from utcp_bridge import Toolset
+manual = {{"name": "g", "call_template_type": "graphql", "url": "x"}}
+for _ in range(2):
+    with Toolset.open({{"manual_call_templates": [manual]}}) as toolset:
+        print(toolset.report)
+"""
+
+REGISTERS = """
+from utcp.data.call_template import CallTemplate
+from utcp.interfaces.serializer import Serializer
+from utcp.plugins.discovery import register_call_template, register_communication_protocol
+
+class Template(CallTemplate):
+    call_template_type: str = "graphql"
+    url: str
+
+class TemplateSerializer(Serializer[Template]):
+    def to_dict(self, obj): return obj.model_dump()
+    def validate_dict(self, obj) -> Template: return Template.model_validate(obj)
+
+class Protocol:
+    async def register_manual(self, caller, template): raise RuntimeError("asked at " + template.url)
+
+def register():
+    print("registered")
+    register_communication_protocol("graphql", Protocol())
+    register_call_template("graphql", TemplateSerializer())
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "registered", "reported"),
+    [
+        (REGISTERS, 1, "asked at x"),
+        ("import a_module_that_is_not_there", 0, "the plugin 'graphql' cannot be loaded: ModuleNotFoundError"),
+        (
+            "def register(): raise ValueError('no luck')",
+            0,
+            "the plugin 'graphql' cannot be loaded: ValueError: no luck",
+        ),
+        ("", 0, "the plugin 'graphql' cannot be loaded: AttributeError"),
+    ],
+)
+def test_a_plugin_of_utcp_without_an_entry_point_is_registered_once(
+    tmp_path: Path, source: str, registered: int, reported: str
+) -> None:
+    """The wheel of utcp-gql 1.1.6 declares none, so that upstream never finds it."""
+    (tmp_path / "utcp_gql.py").write_text(source)
+    run = subprocess.run(
+        [sys.executable, "-c", UNANNOUNCED_PLUGIN.format(folder=str(tmp_path))],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert run.stdout.count("registered\n") == registered
+    assert run.stdout.count(reported) == 2
+    assert run.stderr.count("The UTCP plugin 'graphql' (utcp-gql) cannot be loaded") == 1 - registered
 
 
 def test_importing_the_client_does_not_import_utcp() -> None:

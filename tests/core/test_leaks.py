@@ -31,6 +31,14 @@ VARIABLES = {"m_KEY": KEY, "m_TOKEN": "tok-82b1c6f09d"}
 LITERAL = "lit-5d0c9e7ab3"
 FETCHED = "tok-fetched-77aa01"
 
+# Of every length modulo 3, for base64 writes what follows in another way after each.
+USERS = ("me", "you", "them")
+
+
+def _oauth2(user: str, path: str) -> dict[str, str]:
+    return {"auth_type": "oauth2", "client_id": user, "client_secret": "${KEY}", "token_url": f"{{base}}/{path}"}
+
+
 PLACES: dict[str, dict[str, Any]] = {
     "header": {"headers": {"X-Key": "${KEY}"}},
     "bearer": {"headers": {"Authorization": "Bearer ${TOKEN}"}},
@@ -38,15 +46,18 @@ PLACES: dict[str, dict[str, Any]] = {
     "query": {"url": "{base}/op?key=${TOKEN}&v=1"},
     "literal query": {"url": f"{{base}}/op?api_key={LITERAL}"},
     "path": {"url": "{base}/op/${TOKEN}/x"},
-    "user of the url": {"url": "{user}/op"},
+    **{f"user of the url of {len(user)}": {"url": f"{{base of {user}}}/op"} for user in USERS},
     "api key": {"auth": {"auth_type": "api_key", "api_key": "${KEY}", "var_name": "X-Key", "location": "header"}},
     "api key in query": {"auth": {"auth_type": "api_key", "api_key": "${KEY}", "var_name": "k", "location": "query"}},
     "api key in cookie": {"auth": {"auth_type": "api_key", "api_key": "${KEY}", "var_name": "k", "location": "cookie"}},
     "literal api key": {"auth": {"auth_type": "api_key", "api_key": LITERAL, "var_name": "k", "location": "query"}},
-    "basic": {"auth": {"auth_type": "basic", "username": "me", "password": "${KEY}"}},
-    "oauth2": {
-        "auth": {"auth_type": "oauth2", "client_id": "me", "client_secret": "${KEY}", "token_url": "{base}/token"}
+    **{
+        f"basic of {len(user)}": {"auth": {"auth_type": "basic", "username": user, "password": "${KEY}"}}
+        for user in USERS
     },
+    "basic without a password": {"auth": {"auth_type": "basic", "username": "${KEY}", "password": ""}},
+    **{f"oauth2 of {len(user)}": {"auth": _oauth2(user, "token")} for user in USERS},
+    **{f"refused oauth2 of {len(user)}": {"auth": _oauth2(user, "refused")} for user in USERS},
 }
 
 
@@ -54,7 +65,7 @@ BEGINNINGS = [secret[:7] for secret in (KEY, VARIABLES["m_TOKEN"], LITERAL, FETC
 ENCODED = [
     base64.b64encode(text.encode()).decode()[:-4]
     for secret in (KEY, VARIABLES["m_TOKEN"], LITERAL, FETCHED)
-    for text in (secret, f"me:{secret}")
+    for text in (secret, *(f"{user}:{secret}" for user in USERS))
 ]
 
 
@@ -72,11 +83,10 @@ def _echoing(status: int, shape: Callable[[str], tuple[str, str]]) -> Callable[[
         decoded = ""
         with suppress(ValueError):
             decoded = base64.b64decode(authorization.removeprefix("Basic ")).decode()
-        said = "\n".join(
-            [str(request.url), request.raw_path, str(dict(request.headers)), str(dict(request.query)), decoded]
-        )
-        text, content_type = shape(said)
-        return web.Response(text=text, status=status, headers={"Content-Type": content_type, "X-Said": "yes"})
+        asked = [str(request.url), request.raw_path, str(dict(request.headers)), str(dict(request.query)), decoded]
+        text, content_type = shape("\n".join([*asked, await request.text()]))
+        answered = max(status, 401) if request.path == "/refused" else status
+        return web.Response(text=text, status=answered, headers={"Content-Type": content_type, "X-Said": "yes"})
 
     return answer
 
@@ -121,7 +131,8 @@ def _source(server: HttpServer, place: Mapping[str, Any], kind: str = "http") ->
     fields = json.loads(
         json.dumps({"url": "{base}/op", **place})
         .replace("{base}", server.url)
-        .replace("{user}", f"http://me:{VARIABLES['m_TOKEN']}@127.0.0.1:{server.port}")
+        .replace("{base of ", "http://")
+        .replace("}/op", f":${{TOKEN}}@127.0.0.1:{server.port}/op")
     )
     tool = http_tool("op", fields.pop("url"), call_template_type=kind, **fields)
     return config(text_manual("m", [tool], kind), variables=VARIABLES)
@@ -160,7 +171,7 @@ async def test_no_echo_of_a_server_comes_out(place: str, shape: str, log: io.Str
     arrived: list[str] = []
 
     async def answer(request: web.Request) -> web.StreamResponse:
-        arrived.append(f"{request.url} {request.raw_path} {dict(request.headers)}")
+        arrived.append(f"{request.url} {request.raw_path} {dict(request.headers)} {await request.text()}")
         response: web.StreamResponse = await SHAPES[shape](request)
         return response
 
@@ -331,7 +342,7 @@ def test_the_command_line_prints_none(tmp_path: Path) -> None:
 
     with threaded_server(SHAPES["error json"]) as server:
         path = tmp_path / "utcp.json"
-        for place in ("query", "basic", "literal query"):
+        for place in ("query", "basic of 3", "user of the url of 4", "refused oauth2 of 4", "literal query"):
             path.write_text(json.dumps(_source(server, PLACES[place])))
             for command in (["list"], ["list", "--json"], ["check"], ["show", "m_op"], ["call", "m_op"]):
                 name, *rest = command

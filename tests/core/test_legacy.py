@@ -187,28 +187,82 @@ def test_credentials_that_nobody_knows_are_left_to_utcp() -> None:
     assert template["auth"] == {"magic": "x"}
 
 
+NONE: Any = None
+BEARER = {"auth_type": "api_key", "var_name": "Authorization", "location": "header", "api_key": "Bearer t"}
+API_KEY = {"auth_type": "api_key", "api_key": "k", "var_name": "X-K", "location": "header"}
+BASIC = {"auth_type": "basic", "username": "u", "password": "p"}
+OAUTH = {"auth_type": "oauth2", "token_url": URL, "client_id": "c", "client_secret": "s", "scope": "a b"}
+
+
+@pytest.mark.parametrize(
+    ("auth", "expected"),
+    [
+        *(({"auth_type": kind, "token": "t"}, BEARER) for kind in ("bearer", "Bearer", "bearer_token", "JWT", "token")),
+        *(({"auth_type": "bearer", key: "t"}, BEARER) for key in ("api_key", "token", "access_token", "value", "key")),
+        ({"type": "bearer", "api_key": "Bearer t"}, BEARER),
+        ({"type": "http", "scheme": "bearer", "token": "t"}, BEARER),
+        ({"auth_type": "bearer", "token": "${TOKEN}"}, {**BEARER, "api_key": "Bearer ${TOKEN}"}),
+        ({"auth_type": "bearer", "token": "t", "prefix": "Token"}, {**BEARER, "api_key": "Token t"}),
+        ({"auth_type": "bearer", "token": "t", "header_name": "X-Auth"}, {**BEARER, "var_name": "X-Auth"}),
+        *(({**API_KEY, "auth_type": kind}, API_KEY) for kind in ("apiKey", "API-Key", "apikey", "api_key")),
+        ({"type": "apiKey", "name": "X-K", "in": "header", "value": "k"}, API_KEY),
+        ({"auth_type": "api_key", "key": "k", "header": "X-K", "location": "header"}, API_KEY),
+        *(({**BASIC, "auth_type": kind}, BASIC) for kind in ("Basic", "http_basic", "basic")),
+        ({"type": "http", "scheme": "basic", "user": "u", "pass": "p"}, BASIC),
+        *(({**OAUTH, "auth_type": kind}, OAUTH) for kind in ("OAuth2", "oauth", "client_credentials", "oauth2")),
+        (
+            {"type": "oauth2", "tokenUrl": URL, "clientId": "c", "clientSecret": "s", "scopes": ["a", "b"]},
+            OAUTH,
+        ),
+        *(({"type": kind}, NONE) for kind in ("none", "None", "no_auth", "noauth")),
+        *(({"auth_type": kind, "api_key": ""}, NONE) for kind in ("none", "NONE")),
+    ],
+)
+@pytest.mark.parametrize("key", ["auth", "auth_tools"])
+@pytest.mark.parametrize("translate", [manual_call_template_from_provider, tool_call_template_from_provider])
+def test_credentials_are_known_in_every_spelling(
+    translate: Any, key: str, auth: dict[str, Any], expected: dict[str, Any] | None
+) -> None:
+    template = translate({"call_template_type": "http", "url": URL, key: auth})
+    assert template[key] == expected
+    read = getattr(read_by_utcp(template), key)
+    assert (read and read.auth_type) == (expected and expected["auth_type"])
+
+
+@pytest.mark.parametrize("auth", [{"auth_type": "bearer"}, {"auth_type": "bearer", "token": " "}, {"auth_type": "x"}])
+def test_credentials_that_cannot_be_understood_stay_as_they_are(auth: dict[str, Any]) -> None:
+    assert tool_call_template_from_provider({"call_template_type": "http", "url": URL, "auth": auth})["auth"] == auth
+
+
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
         ({"method": "post"}, {"http_method": "POST"}),
         ({"http_method": "get", "method": "PUT"}, {"http_method": "GET", "method": "PUT"}),
-        ({"body": "{data}"}, {"body_field": "data"}),
-        ({"query_params": {"lat": "{lat}", "lon": "{lon}"}}, {"url": URL}),
-        (
-            {"query_params": {"q": "{city},{country}", "v": 2, "k": "$KEY"}},
-            {"url": f"{URL}?q={{city}},{{country}}&v=2&k=$KEY"},
-        ),
-        ({"url": f"{URL}?a=1", "query_params": {"b c": "&"}}, {"url": f"{URL}?a=1&b%20c=%26"}),
+    ],
+)
+def test_other_ways_to_write_a_method_are_known(fields: dict[str, Any], expected: dict[str, Any]) -> None:
+    template = tool_call_template_from_provider({"transport_type": "http", "url": URL, **fields})
+    assert expected.items() <= template.items()
+
+
+@pytest.mark.parametrize(
+    ("fields", "url"),
+    [
+        ({"query_params": {"v": 2, "deep": True, "k": "$KEY", "no": None}}, f"{URL}?v=2&deep=true&k=$KEY"),
+        ({"url": f"{URL}?a=1", "query_params": {"b c": "&"}}, f"{URL}?a=1&b%20c=%26"),
+        ({"params": {"tag": ["a", "b"]}}, f"{URL}?tag=a&tag=b"),
         (
             {"query_params": {"appid": "{key}"}, "auth": {"api_key": "k", "var_name": "appid", "location": "query"}},
-            {"url": URL},
+            URL,
         ),
     ],
 )
-def test_other_ways_to_write_a_request_are_known(fields: dict[str, Any], expected: dict[str, Any]) -> None:
-    template = tool_call_template_from_provider({"transport_type": "http", "url": URL, **fields})
-    assert expected.items() <= template.items()
-    assert template.keys().isdisjoint({"query_params", "body"})
+def test_the_query_of_a_manual_is_part_of_its_url(fields: dict[str, Any], url: str) -> None:
+    """A manual takes no arguments; those of a tool are placed when they are known (see `test_placeholders`)."""
+    template = manual_call_template_from_provider({"call_template_type": "http", "url": URL, **fields})
+    assert template["url"] == url
+    assert template.keys().isdisjoint({"query_params", "params"})
 
 
 def test_the_timeout_of_a_websocket_was_in_milliseconds() -> None:

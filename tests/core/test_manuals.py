@@ -284,12 +284,12 @@ SPEC = {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": {"/
         ),
         ({"call_template_type": "cli", "commands": [{}]}, r"commands\[0\].command: is missing"),
         (
-            {"call_template_type": "http", "url": "https://h", "auth": {"auth_type": "bearer", "token": "sk-LIVE"}},
-            "auth.auth_type: expected 'api_key' or 'basic' or 'oauth2', got 'bearer'; a bearer token is {",
+            {"call_template_type": "http", "url": "https://h", "auth": {"auth_type": "bearer", "secret": "sk-LIVE"}},
+            "auth.auth_type: expected 'api_key' or 'basic' or 'oauth2', got 'bearer'; it has no token, .*Bearer",
         ),
         (
-            {"call_template_type": "http", "url": "https://h", "auth": {"auth_type": "apikey", "api_key": "sk-LIVE"}},
-            "auth.auth_type: .* got 'apikey'; did you mean 'api_key'?",
+            {"call_template_type": "http", "url": "https://h", "auth": {"auth_type": "apikee", "api_key": "sk-LIVE"}},
+            "auth.auth_type: .* got 'apikee'; did you mean 'api_key'?",
         ),
         (
             {"call_template_type": "http", "url": "https://h", "auth": {"auth_type": "basic", "password": "sk-LIVE"}},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -63,6 +65,49 @@ async def test_a_newer_version_of_a_manual_takes_the_place_of_the_older_one_made
     assert [tool.name for tool in await repository.get_tools()] == ["m.echo"]
     await repository.save_manual(template, _manual("last"))
     assert [tool.name for tool in await repository.get_tools()] == ["m.last"]
+
+
+async def test_making_a_manual_holds_up_nothing_and_whatever_comes_meanwhile_counts() -> None:
+    repository = LateRepository()
+    template = _draft("echo").template
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slowly() -> Any:
+        begun.set()
+        assert go_on.wait(10)
+        return _manual("old")
+
+    repository.save_later(template, slowly)
+    looking = [asyncio.create_task(repository.get_tools()) for _ in range(2)]
+    await asyncio.to_thread(begun.wait)
+    repository.save_later(template, lambda: _manual("new"))
+    first = await repository.get_tools()
+    go_on.set()
+    for tools in (first, *await asyncio.gather(*looking), await repository.get_tools()):
+        assert [tool.name for tool in tools] == ["m.new"]
+
+
+async def test_searches_make_no_tool_again_and_see_every_change() -> None:
+    made: list[str] = []
+
+    def named(name: str) -> Any:
+        def make() -> Any:
+            made.append(name)
+            return _manual(name)
+
+        return make
+
+    repository = LateRepository()
+    template = _draft("echo").template
+    repository.save_later(template, named("one"))
+    first, second = (await repository.get_tools())[0], (await repository.get_tools())[0]
+    first.tags.append("changed")
+    first.description = "changed"
+    assert (second.tags, second.description, (await repository.get_tools())[0].tags) == ([], "", [])
+    assert second.inputs is first.inputs
+    repository.save_later(template, named("two"))
+    assert [tool.name for tool in await repository.get_tools()] == ["m.two"]
+    assert made == ["one", "two"]
 
 
 async def test_what_is_removed_is_gone_also_if_it_was_never_made() -> None:

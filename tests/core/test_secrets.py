@@ -26,6 +26,10 @@ from utcp_bridge.transports.secrets.scrubber import SecretScrubber
 SECRET = 'sk-LIVE/"ü+ &<1>%'  # noqa: S105 - made up
 
 
+def _basic(credentials: str, encoding: str = "utf-8") -> str:
+    return base64.b64encode(credentials.encode(encoding)).decode()
+
+
 def _scrubber(*secrets: str) -> SecretScrubber:
     scrubber = SecretScrubber()
     for secret in secrets:
@@ -92,6 +96,14 @@ def test_json_values_are_scrubbed_through_and_through_and_kept_where_clean() -> 
         ({"headers": {"Authorization": "Basic dTpwYXNzLXdvcmQtMQ=="}}, ["pass-word-1", "dTpwYXNzLXdvcmQtMQ=="]),
         ({"headers": {"X-Api-Key": "the-api-key", "Cookie": "session=abcdef"}}, ["the-api-key", "session=abcdef"]),
         ({"url": "https://user:pass-word-1@h/x?api_key=abcdefgh"}, ["pass-word-1", "abcdefgh"]),
+        ({"url": "https://user:pass-word-1@h/x"}, [_basic("user:pass-word-1")]),
+        ({"url": "https://us%40er:p%2Fss-w%C3%B6rd@h/x"}, ["p%2Fss-w%C3%B6rd", "p/ss-wörd", _basic("us@er:p/ss-wörd")]),
+        ({"url": "https://user:it's-<mine>@h/x"}, ["it's-<mine>", _basic("user:it's-<mine>")]),
+        ({"url": "https://sk-live-0123@h/x"}, ["sk-live-0123", _basic("sk-live-0123:")]),
+        ({"auth": {"auth_type": "basic", "username": "sk-live-0123", "password": ""}}, [_basic("sk-live-0123:")]),
+        ({"auth": {"auth_type": "basic", "username": "ü", "password": "wörter"}}, [_basic("ü:wörter", "latin-1")]),
+        ({"auth": {"auth_type": "oauth2", "client_id": "id", "client_secret": "s3cret"}}, [_basic("id:s3cret")]),
+        ({"auth_tools": {"flows": [{"client_id": "", "client_secret": "s3cret"}]}}, [_basic(":s3cret")]),
         ({"env_vars": {"GITHUB_TOKEN": "ghp_abcdefgh", "LEVEL": "debugging"}}, ["ghp_abcdefgh"]),
         ({"config": {"mcpServers": {"s": {"env": {"API_KEY": "nested-key-1"}}}}}, ["nested-key-1"]),
         ({"config": {"args": ["--level", "shown-1", "--api-key", "listed-key-1", "-v"]}}, ["listed-key-1"]),

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from utcp_bridge.transports.variables import UndefinedVariableError, Variables, VariableUse, fill_in
+from utcp_bridge.transports.variable_values import UndefinedVariableError, Variables, VariableUse
+from utcp_bridge.transports.variables import fill_in
 
 
 class DictLoader:

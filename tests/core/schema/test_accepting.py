@@ -176,6 +176,7 @@ TAGGED = [
         (_object(), "{", "the arguments: must be a JSON object; the text given is not JSON"),
         (_object(), '{"a": 1, "a": 2}', "the arguments: the JSON text has the key 'a' twice in one object"),
         (_object(), "[1]", "the arguments: must be an object of arguments by name, not an array"),
+        (_object(), '"x"', "the arguments: must be an object of arguments by name, not a string"),
     ],
 )
 def test_a_refusal_says_what_came_and_what_was_expected(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from utcp_cli.cli_call_template import CliCallTemplate, CommandStep
 
 from utcp_bridge.errors import ToolArgumentsError, ToolExecutionError
-from utcp_bridge.transports.cli.placeholders import PLACEHOLDER, Place, find_placeholders
+from utcp_bridge.transports.cli.placeholders import PLACEHOLDER, Demand, Place, find_placeholders
 from utcp_bridge.transports.cli.protocol import CliProtocol
 
 X = "UTCP_ARG_x_UTCP_END"
@@ -65,6 +66,27 @@ CONTEXTS = {
     "before a comment": f"printf '<%s>' {X} # it's \"",
     "after a hash that begins no comment": f"v=a#\\'; : $# ${{#v}}; printf '<%s>' {X}",
     "after a redirection": f"echo a >/dev/null 2>&1; printf '<%s>' {X}",
+    "set as an argument": f"set -- {X}; printf '<%s>' \"$1\"",
+    "declared": f"declare v={X}; printf '<%s>' \"$v\"",
+    "declared in a function": f"f() {{ local v={X}; printf '<%s>' \"$v\"; }}; f",
+    "printed into a variable": f"printf -v v %s {X}; printf '<%s>' \"$v\"",
+    "read into a variable": f"IFS= read -r -d '' v <<< {X}; printf '<%s>' \"${{v%?}}\"",
+    "read into an array": f"mapfile -t -d '' v < <(printf '%s\\0' {X}); printf '<%s>' \"${{v[0]}}\"",
+    "in an associative array": f"declare -A m=([k]={X}); printf '<%s>' \"${{m[k]}}\"",
+    "as the key of a list": f'declare -A m=([k{X}]=1); for v in "${{!m[@]}}"; do printf \'<%s>\' "${{v#k}}"; done',
+    "as a key": f"declare -A m=(); m[k{X}]={X}; printf '<%s>' \"${{m[k{X}]}}\"",
+    "in an array of a command": f"v=(let {X} test -v {X}); printf '<%s>' \"${{v[1]}}\"",
+    "in an array over several lines": f"v=(\n  export # it's\n  {X}\n)\nprintf '<%s>' \"${{v[1]}}\"",
+    "after the name of a builtin that is a word": f"for v in let {X}; do :; done; printf '<%s>' \"$v\"",
+    "compared": f"[ {X} = {X} ] && test -n a{X} -a ! {X} = -v && printf '<%s>' {X}",
+    "compared with the name of a builtin": f"[[ a && let != {X} || {X} = {X} ]] && printf '<%s>' {X}",
+    "run by a trap": f"(trap 'printf \"<%s>\" {X}' EXIT)",
+    "quoted and run by a trap": f'(trap \'printf "<%s>" "{X}"; : \' EXIT)',
+    "in a substitution that a trap runs": f'(trap \'printf "<%s>" "$(printf %s {X})"\' EXIT)',
+    "beside a trap that is taken back": f"trap - EXIT; printf '<%s>' {X}",
+    "a format that is told apart from options": f"printf -- '<%s>' {X}",
+    "after lines that go on": f"true \\\n&&\\\nprintf \\\n'<%s>' \\\n{X}",
+    "a setting of another program": f'MODE={X} bash -c \'printf "<%s>" "$MODE"\'',
     "in a shell of its own": f'bash -c \'printf "<%s>" "$1"\' _ {X}',
 }
 
@@ -138,6 +160,31 @@ EVALUATED = {
     "an index": (f"a=(1 2 3); echo ${{a[{X}]}}", 3),
     "an index of an assignment": (f"a[{X}]=7; echo ${{a[2]}}", 7),
     "an offset": (f"v=12345; echo ${{v:{X}:1}}", 3),
+    "an index of a list": (f"a=([{X}]=7); echo ${{a[2]}}", 7),
+    "an index of a declared list": (f"declare -a a=(1 [{X}]=7); echo ${{a[2]}}", 7),
+    "an index of a variable that is read": (f'read "a[{X}]" <<< 7; echo ${{a[2]}}', 7),
+    "an index of a variable that is tested": (f'a=(1 2 3); [ -v "a[{X}]" ]; echo $?', 0),
+    "an index of a variable that is unset": (f'a=(1 2 3); unset "a[{X}]"; echo ${{#a[@]}}', 2),
+    "let": (f"let n={X}+1 || :; echo $n", 3),
+    "a quoted let": (f'let "n = {X} + 1"; echo $n', 3),
+    "let after what may stand before a command": (f"if ! x=1 </dev/null command \\let 'n={X}'; then :; fi; echo $n", 2),
+    "let after a line that goes on": (f"true && \\\n  let \\\n  n={X}; echo $n", 2),
+    "let in a coprocess": (f"coproc C {{ let n={X}; echo $n; }}; cat <&${{C[0]}}", 2),
+    "a comparison in a function": (f"f() {{ [[ {X} -eq 2 ]]; }}; f; echo $?", 0),
+    "a comparison in a named function": (f"function f {{ [[ {X} -eq 2 ]]; }}; f; echo $?", 0),
+    "an index in backticks": (f"echo `a[{X}]=7; echo ${{a[2]}}`", 7),
+    "a comparison after a line that goes on": (f"true &&\\\n[[ {X} -eq 2 ]]; echo $?", 0),
+    "let in a case of a function": (f"f() {{ case a in a) let n={X};; esac; }}; f; echo $n", 2),
+    "an integer": (f"declare -i n={X}; echo $n", 2),
+    "an integer among other options": (f"typeset -x -ri n={X}; echo $n", 2),
+    "an integer of a function": (f"f() {{ local -i n=1{X}; echo $n; }}; f", 12),
+    "an integer that is set later": (f"declare -i n; n={X}; n+=1; echo $n", 3),
+    "an integer that is read": (f"declare -i n; read -r n <<< {X}; echo $n", 2),
+    "an integer that is printed into": (f"declare -i n; printf -v n %s {X}; echo $n", 2),
+    "an integer of a loop": (f"declare -i n; for n in 1 {X}; do :; done; echo $n", 2),
+    "a list of integers": (f"declare -ai n; n=(1 {X}); echo ${{n[1]}}", 2),
+    "an integer of the shell's own": (f"OPTIND={X}; echo $OPTIND", 2),
+    "a comparison in a trap": (f"(trap '[[ {X} -eq 2 ]] && echo yes' EXIT)", "yes"),
 }
 
 
@@ -147,6 +194,87 @@ async def test_where_the_shell_calculates_only_a_number_is_taken(command: str, r
     assert await run(command, tmp_path, x="2") == result
     for value in ("a[$(touch pwned)]", "$(touch pwned)", "HOME", "1;touch pwned", "x=1"):
         with pytest.raises(ToolArgumentsError, match="'x' must be a number"):
+            await run(command, tmp_path, x=value)
+    assert files_in(tmp_path) == []
+
+
+async def test_an_integer_stays_one_in_the_steps_after_it(tmp_path: Path) -> None:
+    steps = [CommandStep(command=command) for command in ("declare -i n", "true", f"n={X}; echo $n")]
+    template = CliCallTemplate(name="m", commands=steps, working_dir=str(tmp_path))
+    assert await CliProtocol().call_tool(None, "m.t", {"x": "2"}, template) == 2
+    with pytest.raises(ToolArgumentsError, match="'x' must be a number"):
+        await CliProtocol().call_tool(None, "m.t", {"x": "a[$(touch pwned)]"}, template)
+    assert files_in(tmp_path) == []
+
+
+# What the shell does with the value, what it does with a good one, and what must not get there.
+LIMITED = {
+    "a name that is tested": (f"word=1; test -v {X} && echo yes", "word", "yes", "letters, digits and _"),
+    "a name in brackets": (f"word=1; [ -n a -a -v {X} ] && echo yes", "word", "yes", "letters, digits and _"),
+    "a name in double brackets": (f"word=1; [[ -v {X} ]] && echo yes", "word", "yes", "letters, digits and _"),
+    "a name that is unset": (f"word=1; unset -v {X}; echo $word.", "word", ".", "letters, digits and _"),
+    "a name that is exported": (f"word=1; export {X}; printenv word", "word", 1, "letters, digits and _"),
+    "a name that is declared": (f"declare -g {X}; echo yes", "word", "yes", "letters, digits and _"),
+    "the end of a name that is set": (f"export my_{X}=1; echo $my_word", "word", 1, "letters, digits and _"),
+    "the end of a name that is read": (f"read my_{X} <<< 1; echo $my_word", "word", 1, "letters, digits and _"),
+    "a reference": (f"word=1; declare -n r={X}; echo $r", "word", 1, "letters, digits and _"),
+    "a reference that is set later": (f"word=1; declare -n r; r={X}; echo $r", "word", 1, "letters, digits and _"),
+    "code of a trap": (f'(trap "echo {X}" EXIT)', "./a-b.c", "./a-b.c", "letters, digits and any of"),
+    "code that mapfile calls": (f"mapfile -C {X} -c 1 v <<< a", "echo", "0 a", "letters, digits and any of"),
+    "words that are completed": (f"compgen -W 'a {X}' -- w", "b word", "word", "may hold none of"),
+    "a list in quotes": (f'declare -a v="(a {X})"; echo ${{v[1]}}', "word", "word", "letters, digits and any of"),
+    "the prompt of set -x": (f"PS4={X}; set -x; true", "my word: ", "my word: true", "may hold none of"),
+    "a file of a startup": (f"BASH_ENV={X} bash -c 'echo a'", "/dev/null", "a", "may hold none of"),
+    "a target that is expanded twice": (f"echo a >& /dev/{X}; echo b", "null", "b", "may hold none of"),
+    "the value of an array": (f"declare -a v={X}; echo ${{v[0]}}", "[a] (b)", "[a] (b)", "may not begin with ("),
+    "the value of what is an array": (f"v=(); declare v={X}; echo $v", "a $b", "a $b", "may not begin with ("),
+    "a format that may be an option": (f"printf {X} a", "%s-", "a-", "may not begin with -"),
+    "a prefix that may be an option": (f"compgen -A builtin {X}", "unse", "unset", "may not begin with -"),
+}
+ATTACKS = {
+    "letters, digits and _": ("a[$(touch pwned)]", "a[$(touch pwned)]=1", "PATH=/", "-i"),
+    "letters, digits and any of": ("touch pwned", "a[$(touch pwned)]", "$(touch pwned)", "`touch pwned`", "a;b", "&"),
+    "may hold none of": ("$(touch pwned)", "`touch pwned`", "<(touch pwned)"),
+    "may not begin with (": ("($(touch pwned))",),
+    "may not begin with -": ("-va[$(touch pwned)]", "-W$(touch pwned)"),
+}
+
+
+@pytest.mark.parametrize(("command", "good", "result", "limit"), LIMITED.values(), ids=LIMITED.keys())
+async def test_where_the_shell_does_more_with_a_value_only_a_harmless_one_is_taken(
+    command: str, good: str, result: object, limit: str, tmp_path: Path
+) -> None:
+    assert await run(command, tmp_path, x=good) == result
+    for value in ATTACKS[limit]:
+        with pytest.raises(ToolArgumentsError, match=re.escape(limit)):
+            await run(command, tmp_path, x=value)
+    assert files_in(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"printf -v {X} a",
+        f'printf -v "{X}" a',
+        f"printf -v{X} a",
+        f"printf -{X} a",
+        f"read {X} <<< a",
+        f"read -r -p let v {X} <<< a",
+        f"read -ra {X} <<< a",
+        f"while IFS=, read -r {X}; do :; done <<< a",
+        f"mapfile -t {X} <<< a",
+        f"getopts a {X} -a",
+        f"sleep 0 & wait -n -p {X}",
+        f"export {X}=1",
+        f"declare -g {X}=1",
+        f"declare -{X} v=1",
+    ],
+)
+async def test_a_value_that_could_name_any_variable_to_be_set_is_an_error_of_the_tool(
+    command: str, tmp_path: Path
+) -> None:
+    for value in ("word", "PATH", "a[$(touch pwned)]", "-i"):
+        with pytest.raises(ToolExecutionError, match="any variable to be set; its author must move it"):
             await run(command, tmp_path, x=value)
     assert files_in(tmp_path) == []
 
@@ -190,6 +318,142 @@ def test_any_text_can_be_searched(before: str, after: str) -> None:
         match = PLACEHOLDER.fullmatch(command, found.start, found.end)
         assert match is not None
         assert match[1] == found.name
+
+
+JUDGED = [
+    *(
+        f"let {X}",
+        f"let 'n={X}'",
+        f"declare -i n={X}",
+        f"declare -n r={X}",
+        f"export {X}=1",
+        f"unset {X}",
+        f"OPTIND={X}",
+    ),
+    *(f"printf -v {X} a", f"printf {X} a", f"read -r {X}", f"mapfile {X}", f"trap {X} EXIT", f"echo >&{X}"),
+    *(f"test -v {X}", f"[ -v {X} ]", f"[[ -v {X} ]]", f"[[ {X} -eq 1 ]]", f"(( {X} ))", f"a[{X}]=1", f"a=([{X}]=1)"),
+]
+HANDED_ON = [
+    *(f"echo let {X}", f"n={X}", f"MODE={X} let", f"v=(let {X})", f"export n={X}", f"declare -x n={X}", f"set -- {X}"),
+    *(f"printf '%s' {X}", f"printf -v n %s {X}", f"read -rp {X} n", f"read n <<< {X}", f"read n < {X}", f"cat >> {X}"),
+    *(f"test -n {X}", f"[ {X} = -v ]", f"[[ {X} == a ]]", f"grep -v {X} let", f"xargs read {X}", f"command -v {X}"),
+    *(f"trap 'echo {X}' EXIT", f"for f in let {X}; do :; done", f"getopts a n {X}", f"env let {X}", f"source let {X}"),
+]
+AROUND = [
+    *(
+        "@",
+        "( @ )",
+        "{ @; }",
+        "echo $(@)",
+        'echo "$(@)"',
+        "echo `@`",
+        "echo ${n:-$(@)}",
+        "cat <(@)",
+        "echo $(( $(@) ))",
+    ),
+    *("if @; then :; fi", "if a; then b; elif @; then c; else @; fi", "while @; do @; done", "until @; do :; done"),
+    *(
+        "for v in a b; do @; done",
+        "select v in a; do @; done",
+        "case a in a) @;; esac",
+        "case a in (a) @;; b) @;; esac",
+    ),
+    *(
+        "f() { @; }; f",
+        "f() ( @ )",
+        "function f { @; }",
+        "a | @",
+        "a && @",
+        "a || @",
+        "! @",
+        "@ &",
+        "a;@",
+        "a\n@",
+        "\t@",
+    ),
+    *("@ 2>&1", "@ >/dev/null 2>&1", "a 2>&1 | @", "a &>b; @", "a >|b; @", "exec 3<&0; @", "a <b >c; @", "((1)) && @"),
+    *(
+        "a \\\n&& @",
+        "# a 'b\n@",
+        "@ # b",
+        "echo $#; @",
+        "echo ${#n}; @",
+        'echo it\\\'s "("; @',
+        "v=(b c); @",
+        "v=(\nb # c)\n); @",
+    ),
+    *("cat <<E\n$(@)\nE", "cat <<E\nlet 'b\nE\n@", "cat <<-'E'; @\n\tit's\n\tE\n", "[[ a == b ]] && @", "[[ (a) ]]; @"),
+]
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_what_the_shell_does_with_a_value_is_seen_wherever_the_command_stands(around: str) -> None:
+    for commands, is_judged in ((JUDGED, True), (HANDED_ON, False)):
+        for command in commands:
+            whole = around.replace("@", command)
+            found = find_placeholders(whole)
+            assert len(found) == whole.count(X), whole
+            assert all((placeholder.demand is not Demand.NOTHING) is is_judged for placeholder in found), whole
+
+
+PIECES = [
+    *(
+        "let ",
+        "declare -i ",
+        "declare -n r=",
+        "local -A ",
+        "export ",
+        "readonly a=(",
+        "printf ",
+        "-v ",
+        "read -ra ",
+        "--",
+    ),
+    *(
+        "test -v ",
+        "[ -v ",
+        " ]",
+        "[[ ",
+        " ]]",
+        "trap ",
+        "compgen -W",
+        "for v in ",
+        "case a in ",
+        "esac",
+        "function f {",
+    ),
+    *(
+        "n=",
+        "a[",
+        "]=",
+        "a=(",
+        ")",
+        "(",
+        "((",
+        "))",
+        "$((",
+        "$(",
+        "`",
+        "${",
+        "}",
+        "<<<",
+        "<<E\n",
+        "\nE\n",
+        ">&",
+        "2>",
+        "&>",
+    ),
+    *("'", '"', "$'", "\\", " ", "\n", ";", "&", "|", "&&", "#", "-", "+", "=", X, f" {X} ", f"'{X}'", f'"{X}"'),
+]
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
+def test_any_commands_can_be_searched(command: str) -> None:
+    starts = {match.start() for match in PLACEHOLDER.finditer(command)}
+    found = [placeholder.start for placeholder in find_placeholders(command)]
+    assert len(found) == len(set(found))
+    assert starts.issuperset(found)
 
 
 def test_placeholders_are_found_in_order_with_what_surrounds_them() -> None:

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -357,6 +358,22 @@ def started():
 %s
 """
 
+DYING_PROGRAM = """
+import asyncio, os, signal, sys, threading, time, warnings
+from utcp_cli.cli_call_template import CliCallTemplate, CommandStep
+from utcp_bridge.transports.cli.protocol import CliProtocol
+
+template = CliCallTemplate(name="m", commands=[CommandStep(command=sys.argv[1])])
+
+def work():
+    asyncio.run(CliProtocol().call_tool(None, "m.t", {}, template))
+
+def started(count):
+    while len(os.listdir()) < count:
+        time.sleep(0.005)
+
+"""
+
 ENDINGS = {
     "in a daemon thread": "threading.Thread(target=work, daemon=True).start()\nstarted()",
     "by an exception": (
@@ -384,3 +401,52 @@ def test_a_program_that_ends_in_the_middle_of_a_call_leaves_nothing(ending: str,
     assert (ended.returncode, ended.stderr) == (0, "")
     (pid,) = files_in(tmp_path)
     assert is_gone(int(pid))
+
+
+DEATHS = {
+    "by SIGTERM": "os.kill(os.getpid(), signal.SIGTERM)",
+    "by SIGKILL": "os.kill(os.getpid(), signal.SIGKILL)",
+    "by the hang-up of a terminal": "os.kill(os.getpid(), signal.SIGHUP)",
+    "by a crash": "os.kill(os.getpid(), signal.SIGSEGV)",
+    "at once": "os._exit(3)",
+    "by becoming another program": "os.execv('/bin/true', ['true'])",
+    "while a forked child lives on": (
+        "warnings.simplefilter('ignore')\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    os.closerange(0, 3)\n"
+        "    time.sleep(1)\n"
+        "    os._exit(0)\n"
+        "os.kill(os.getpid(), signal.SIGTERM)"
+    ),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such signal")
+@pytest.mark.parametrize("thread", ["main", "another"])
+@pytest.mark.parametrize("death", DEATHS.values(), ids=DEATHS.keys())
+def test_a_program_that_dies_in_the_middle_of_a_call_leaves_nothing(death: str, thread: str, tmp_path: Path) -> None:
+    dying = "def die():\n    started(2)\n    " + death.replace("\n", "\n    ") + "\n"
+    running = {
+        "main": "threading.Thread(target=die, daemon=True).start()\nwork()",
+        "another": "threading.Thread(target=work, daemon=True).start()\ndie()",
+    }
+    command = "touch $$; bash -c 'touch $$; sleep 60; true'; sleep 60; true"
+    program = [sys.executable, "-c", DYING_PROGRAM + dying + running[thread], command]
+    subprocess.run(program, cwd=tmp_path, capture_output=True, timeout=30, check=False)
+    pids = [int(name) for name in files_in(tmp_path)]
+    assert len(pids) == 2
+    deadline = time.monotonic() + 0.9  # a forked child lives longer
+    while any(map(is_running, pids)) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    assert not any(map(is_running, pids))
+
+
+def test_what_outlives_its_call_outlives_the_program_too(tmp_path: Path) -> None:
+    code = DYING_PROGRAM + "work()\nstarted(1)\nos.kill(os.getpid(), signal.SIGKILL)"
+    program = [sys.executable, "-c", code, "(touch $BASHPID; exec sleep 60) >/dev/null 2>&1 &"]
+    subprocess.run(program, cwd=tmp_path, capture_output=True, timeout=30, check=False)
+    (pid,) = files_in(tmp_path)
+    time.sleep(0.1)
+    assert is_running(int(pid))
+    os.killpg(os.getpgid(int(pid)), signal.SIGKILL)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import pickle
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,11 +19,14 @@ from utcp.utcp_client import UtcpClient
 from utcp_cli.cli_call_template import CliCallTemplate, CommandStep
 from utcp_http.http_call_template import HttpCallTemplate
 
+from utcp_bridge import Toolset
 from utcp_bridge.config.legacy import ALL_ARGUMENTS
 from utcp_bridge.errors import ConfigError, ToolArgumentsError, ToolExecutionError, ToolTransportError
+from utcp_bridge.transports.begun import Begun, noticing
 from utcp_bridge.transports.cli.protocol import CliProtocol
 
 Step = str | CommandStep
+HELD = "[its shell had ended with exit code {}, but a process that it left in the background held its output]"
 
 
 def template(*steps: Step, **fields: Any) -> CliCallTemplate:
@@ -410,6 +415,78 @@ async def test_an_inherited_value_that_is_no_utf8_is_passed_on(monkeypatch: pyte
     assert await run("printf '%s' \"$ODD\" | od -An -tx1", inherit_env_vars=["ODD", "PATH"]) == " ff"
 
 
+# Cancelled
+
+
+async def left_behind(*steps: Step, wait_for: Path, caller: Any = None) -> list[Begun]:
+    """What is known of a call that is cancelled when a command has made a file."""
+    with noticing() as begun:
+        task = asyncio.create_task(CliProtocol().call_tool(caller, "m.t", {}, template(*steps)))
+        async with asyncio.timeout(10):
+            while not files_in(wait_for.parent):  # noqa: ASYNC110 - it happens in another process
+                await asyncio.sleep(0.005)
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    return begun
+
+
+@pytest.mark.parametrize(
+    ("steps", "text"),
+    [
+        (["echo started; touch {file}; sleep 60"], "started"),
+        (["echo out; echo waiting for a lock >&2; touch {file}; sleep 60"], "stdout: out\nstderr: waiting for a lock"),
+        (["echo waiting >&2; touch {file}; sleep 60"], "stderr: waiting"),
+        (["echo one", "echo two; touch {file}; sleep 60", "echo three"], "two"),
+        ([CommandStep(command="echo one", append_to_final_output=True), "touch {file}; sleep 60"], "one"),
+        (["sleep 60 & echo started; touch {file}"], f"started\n{HELD.format(0)}"),
+        (["sleep 60 & touch {file}; exit 3"], HELD.format(3)),
+    ],
+)
+async def test_what_a_cancelled_command_had_written_is_not_lost(steps: list[Step], text: str, tmp_path: Path) -> None:
+    file = tmp_path / "begun"
+    filled = [step.replace("{file}", str(file)) if isinstance(step, str) else step for step in steps]
+    (begun,) = await left_behind(*filled, wait_for=file)
+    assert begun.whole() == text
+    assert begun.pieces == (text,)
+    assert 0.04 < time.monotonic() - begun.latest < 10
+
+
+async def test_a_cancelled_command_that_had_written_nothing_has_begun_no_reply(tmp_path: Path) -> None:
+    file = tmp_path / "begun"
+    assert await left_behind(f"touch {file}; sleep 60", wait_for=file) == []
+
+
+async def test_what_post_processors_have_not_seen_is_not_shown(tmp_path: Path) -> None:
+    config = UtcpClientConfig.model_validate(
+        {"post_processing": [{"tool_post_processor_type": "limit_strings", "limit": 3}]}
+    )
+    client = await UtcpClient.create(config=config)
+    file = tmp_path / "begun"
+    assert await left_behind(f"echo started; touch {file}; sleep 60", wait_for=file, caller=client) == []
+    await client.close()
+
+
+def test_a_call_that_ends_at_its_time_limit_tells_what_its_command_had_written() -> None:
+    command = 'echo 42 done; echo "$TOKEN"; sleep 60 & true'
+    call = {"call_template_type": "cli", "commands": [{"command": command}], "env_vars": {"TOKEN": "${TOKEN}"}}
+    manual = {
+        "name": "m",
+        "call_template_type": "text",
+        "allowed_communication_protocols": ["cli"],
+        "content": {"tools": [{"name": "t", "inputs": {"type": "object"}, "tool_call_template": call}]},
+    }
+    source = {"manual_call_templates": [manual], "variables": {"m_TOKEN": "sk-live-0123456789"}}
+    with Toolset.open(source, timeout=0.5) as toolset:
+        result = toolset.call("m_t", {})
+    assert result.is_error
+    assert "within 0.5 seconds" in result.content
+    written = f"42 done\n***\n{HELD.format(0)}"
+    assert result.content.endswith(written)
+    assert result.raw[-1] == {"type": "text", "text": written}
+
+
 # Discovery
 
 MANUAL = {
@@ -467,7 +544,10 @@ async def test_tools_that_are_printed_one_by_one_are_a_manual() -> None:
             ["echo Usage: tool; echo hint >&2"],
             ["exited with code 0, but did not print a manual in JSON", "Usage", "hint"],
         ),
-        (["true"], ["exited with code 0, but did not print a manual in JSON", "with no output"]),
+        (["true"], ["exited with code 0, but did not print a manual in JSON, with no output"]),
+        (["echo hint >&2"], ["exited with code 0, but did not print a manual in JSON:\nstderr: hint"]),
+        (["echo; echo Usage"], ["exited with code 0, but did not print a manual in JSON:\nstdout: "]),
+        (["echo '{\"tools\": [],}'"], ["(Expecting property name", "at line 1, column", "remove the comma"]),
         (["printf '[%.0s' {1..100000}"], ["nested too deeply"]),
     ],
 )

@@ -7,6 +7,7 @@ import datetime
 import gc
 import importlib.util
 import ipaddress
+import logging
 import os
 import socket
 import ssl
@@ -15,6 +16,8 @@ import threading
 import time
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -22,6 +25,8 @@ from aiohttp import web
 from utcp_http.http_call_template import HttpCallTemplate
 
 from tests.support.http_server import HttpServer, http_server, replying, server_thread
+from tests.support.manuals import config, http_tool, text_manual
+from utcp_bridge import Toolset
 from utcp_bridge.errors import RunnerError, ToolTransportError
 from utcp_bridge.transports.http.protocol import HttpOptions, HttpProtocol
 
@@ -209,6 +214,67 @@ def test_a_fork_leaves_the_connections_to_its_parent(served: tuple[HttpServer, H
     assert server.connections == 2
 
 
+@pytest.mark.parametrize("threads", [1, 8])
+@pytest.mark.parametrize("another", [False, True], ids=["alone", "beside another"])
+def test_sync_toolsets_opened_and_closed_again_and_again_leave_nothing(
+    threads: int, another: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Their connections stand on loops that nobody runs, which those who come later use with the same descriptors."""
+    with server_thread() as server:
+        before = open_sockets()
+        source = config(text_manual("m", [http_tool("op", f"{server.url}/x")], "http"))
+        kept = Toolset.open(source) if another else None
+
+        def use(_: int) -> list[str]:
+            with Toolset.open(source) as toolset:
+                in_line = [toolset.call("m.op", {}).content for _ in range(3)]
+                in_a_loop = asyncio.run(toolset.acall("m.op", {})).content
+                return [*in_line, in_a_loop, toolset.call("m.op", {}).content]
+
+        with ThreadPoolExecutor(threads) as pool:
+            contents = [content for answers in pool.map(use, range(40)) for content in answers]
+        if kept is not None:
+            assert kept.call("m.op", {}).content == '{"ok":true}'
+            kept.close()
+        assert set(contents) == {'{"ok":true}'}
+        assert open_sockets(before) == before
+    gc.collect()  # what was left behind would warn now
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+@pytest.mark.parametrize("another", [False, True], ids=["alone", "beside another"])
+def test_a_toolset_that_is_closed_while_threads_call_leaves_nothing(
+    another: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    with server_thread() as server:
+        before = open_sockets()
+        source = config(text_manual("m", [http_tool("op", f"{server.url}/x")], "http"))
+        kept = Toolset.open(source) if another else None
+        for _ in range(5):
+            toolset = Toolset.open(source)
+            called = threading.Barrier(7)
+
+            def work(toolset: Toolset = toolset, called: threading.Barrier = called) -> None:
+                toolset.call("m.op", {})
+                called.wait(10)
+                with suppress(RunnerError):
+                    while True:
+                        toolset.call("m.op", {})
+
+            workers = [threading.Thread(target=work) for _ in range(6)]
+            for worker in workers:
+                worker.start()
+            called.wait(10)
+            toolset.close()
+            for worker in workers:
+                worker.join(10)
+        if kept is not None:
+            kept.close()
+        assert open_sockets(before) == before
+    gc.collect()
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
 async def test_after_close_a_call_says_so() -> None:
     async with http_server() as server:
         protocol = HttpProtocol()
@@ -338,6 +404,51 @@ async def test_something_that_is_not_http_is_said_to_be_so(protocol: HttpProtoco
         template = HttpCallTemplate(name="m", url=f"http://127.0.0.1:{port}/?api_key=sk-secret")
         with pytest.raises(ToolTransportError, match="not HTTP") as caught:
             await protocol.call_tool(None, "m.x", {}, template)
+    assert "sk-secret" not in "".join(traceback.format_exception(caught.value))
+
+
+@asynccontextmanager
+async def sending(head: bytes) -> AsyncIterator[str]:
+    """The URL of a server that answers with these header lines and `{"a":1}`; aiohttp's own may not send such."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n" + head)
+            writer.write(b'Content-Length: 7\r\nConnection: close\r\n\r\n{"a":1}')
+            await writer.drain()
+        writer.close()
+
+    listener = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with listener:
+        yield f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/?api_key=sk-secret"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"Content-Security-Policy: " + b"v" * 9_000 + b"\r\n",
+        b"Set-Cookie: session=" + b"v" * 200_000 + b"\r\n",
+        b"Link: <https://h/>; rel=a\r\n" * 800,
+    ],
+)
+async def test_a_reply_with_big_headers_is_read(protocol: HttpProtocol, head: bytes) -> None:
+    async with sending(head) as url:
+        assert await protocol.call_tool(None, "m.x", {}, HttpCallTemplate(name="m", url=url)) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("head", "reason"),
+    [
+        (b"X-Big: " + b"v" * 300_000 + b"\r\n", "a header of more than 262,144 bytes"),
+        (b"X-" + b"n" * 300_000 + b": v\r\n", "a header of more than 262,144 bytes"),
+        (b"X-Many: v\r\n" * 1_100, "more header lines than are read"),
+    ],
+)
+async def test_headers_over_the_limit_are_said_to_be_so(protocol: HttpProtocol, head: bytes, reason: str) -> None:
+    async with sending(head) as url:
+        with pytest.raises(ToolTransportError, match=reason) as caught:
+            await protocol.call_tool(None, "m.x", {}, HttpCallTemplate(name="m", url=url))
     assert "sk-secret" not in "".join(traceback.format_exception(caught.value))
 
 

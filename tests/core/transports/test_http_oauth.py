@@ -236,10 +236,9 @@ async def test_credentials_are_not_sent_over_plain_http(issuer: Issuer, protocol
 async def test_credentials_do_not_follow_a_redirect_to_another_origin(issuer: Issuer, protocol: HttpProtocol) -> None:
     async with http_server() as other:
         issuer.reply = lambda: web.Response(status=307, headers={"Location": f"{other.url}/steal"})
-        with pytest.raises(ToolExecutionError, match="without an access_token"):
+        with pytest.raises(ToolTransportError, match="name the final URL"):
             await token_of(protocol, issuer.template())
-    assert other.last.body == b""
-    assert "Authorization" not in other.last.headers
+    assert not other.received
 
 
 def test_tokens_are_shared_by_loops_and_survive_them() -> None:

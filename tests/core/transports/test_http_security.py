@@ -165,20 +165,38 @@ async def test_redirects_on_the_same_server_are_followed_with_everything(protoco
         assert (server.last.method, server.last.body, server.last.headers.get("Content-Type")) == kept
 
 
-async def test_a_redirect_to_another_origin_gets_no_secret_and_no_body(protocol: HttpProtocol) -> None:
-    async with http_server() as other, http_server(redirecting(f"{other.url}/landed", 307)) as server:
+@pytest.mark.parametrize(
+    ("status", "given"), [*((status, {}) for status in (301, 302, 307, 308)), (303, {"body": {"a": 1}})]
+)
+async def test_a_redirect_to_another_origin_gets_no_secret(
+    protocol: HttpProtocol, status: int, given: dict[str, Any]
+) -> None:
+    async with http_server() as other, http_server(redirecting(f"{other.url}/landed", status)) as server:
         await call(
             protocol,
             server.url,
-            {"body": {"a": 1}},
+            given,
             http_method="POST",
             headers={"X-Auth-Token": "t", "Cookie": "s=1", "Authorization": "Bearer b", "X-Plain": "kept"},
             auth=ApiKeyAuth(api_key="key", var_name="X-MyApp", location="header"),
         )
     received = other.last
-    assert (received.method, received.body) == ("POST", b"")
+    assert (received.method, received.body) == ("GET" if status == 303 else "POST", b"")
     assert received.headers.keys().isdisjoint({"X-Auth-Token", "Cookie", "Authorization", "X-MyApp", "Content-Type"})
     assert received.headers["X-Plain"] == "kept"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+async def test_a_body_is_not_sent_to_another_origin_nor_left_out(
+    protocol: HttpProtocol, status: int, method: str
+) -> None:
+    async with http_server() as other, http_server(redirecting(f"{other.url}/landed?k=sk-secret", status)) as server:
+        with pytest.raises(RefusedRequestError, match="let the call template name the final URL") as caught:
+            await call(protocol, server.url, {"body": {"a": 1}}, http_method=method)
+    assert str(other.port) in str(caught.value)
+    assert "sk-secret" not in str(caught.value)
+    assert not other.received
 
 
 async def test_a_query_key_does_not_follow_a_redirect(protocol: HttpProtocol) -> None:
@@ -226,9 +244,14 @@ async def test_endless_redirects_end(protocol: HttpProtocol) -> None:
     assert "sk-secret" not in str(caught.value)
 
 
-async def test_a_redirect_without_a_target_is_the_reply(protocol: HttpProtocol) -> None:
-    async with http_server(replying("moved", status=302, Content_Type="text/plain")) as server:
-        assert await call(protocol, server.url) == "moved"
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize(("body", "told"), [("", r" \(a redirect"), ("it moved", r": it moved \(a redirect")])
+async def test_a_redirect_without_a_target_is_a_failure(
+    protocol: HttpProtocol, status: int, body: str, told: str
+) -> None:
+    async with http_server(replying(body, status=status, Content_Type="text/plain")) as server:
+        with pytest.raises(ToolExecutionError, match=rf"HTTP {status} [\w ]+{told} that does not say where to\)"):
+            await call(protocol, server.url)
 
 
 async def test_named_hosts_can_be_called(protocol: HttpProtocol, monkeypatch: pytest.MonkeyPatch) -> None:

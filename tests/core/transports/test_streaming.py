@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from aiohttp import web
+from utcp.interfaces.tool_post_processor import ToolPostProcessor
 
 from tests.support.echo import event, events, streaming, taken
 from tests.support.http_server import Answer, HttpServer, http_server, replying
@@ -217,7 +219,7 @@ async def test_a_refused_token_is_replaced_once(kind: str) -> None:
 FAILURES: list[tuple[str, Answer, dict[str, Any], str]] = [
     ("sse", replying({"error": "the plan has no feeds"}, status=403), {}, "HTTP 403 Forbidden: the plan has no feeds"),
     ("sse", replying({"error": "quota"}), {}, "no event stream, but application/json: quota"),
-    ("sse", replying("", status=204), {}, "no event stream"),
+    ("sse", replying("", status=307), {}, "HTTP 307 Temporary Redirect (a redirect that does not say where to)"),
     ("sse", replying("", status=302, Location="/other"), {}, "redirect (status 302)"),
     ("streamable_http", replying("", status=307, Location="/other"), {}, "redirect (status 307)"),
     ("streamable_http", replying("nope", status=500), {}, "HTTP 500 Internal Server Error: nope"),
@@ -241,7 +243,8 @@ async def test_a_failure_is_the_last_item_or_raised(
     assert last.is_error
     assert reason in last.content
     assert not any(isinstance(piece, ToolResult) for piece in before)
-    assert (result.is_error, result.content) == (True, last.content)
+    assert result.is_error
+    assert result.content.startswith(last.content)  # then what had come before
     async with offering(answer, kind, options={**options, "on_tool_error": "raise"}, **template) as (toolset, _):
         with pytest.raises((ToolExecutionError, ToolTransportError)) as raised:
             await taken(toolset.stream("m.t"))
@@ -371,6 +374,137 @@ async def test_a_timeout_that_the_template_has_itself_holds_too() -> None:
     assert first == "1"
     assert isinstance(last, ToolResult)
     assert "its call template allows (0.1 seconds)" in last.content
+
+
+UNFINISHED: list[tuple[str, str, list[bytes], str]] = [
+    ("http", "text/plain", [b"Hel", b"lo"], "answer had come, in 2 pieces, and then nothing for {}:\nHello"),
+    ("http", "text/event-stream", [event("a")], "answer had come, and then nothing for {}:\ndata: a\n\n"),
+    ("sse", "text/event-stream", [event('{"a": 1}')], 'answer had come, and then nothing for {}:\n[{{"a":1}}]'),
+    (
+        "sse",
+        "text/event-stream",
+        [event("Hel"), event("lo")],
+        "answer had come, in 2 pieces, and then nothing for {}:\nHello",
+    ),
+    ("streamable_http", "text/event-stream", [event("a")], "answer had come, and then nothing for {}:\na"),
+    (
+        "streamable_http",
+        "application/jsonl",
+        [b'{"a": 1}\n{"b'],
+        'answer had come, and then nothing for {}:\n[{{"a":1}}]',
+    ),
+    ("streamable_http", "text/plain", [b"started"], "answer had come, and then nothing for {}:\nstarted"),
+    (
+        "streamable_http",
+        "image/png",
+        [bytes(9)],
+        "answer had come, and then nothing for {}:\n[blob: image/png, 9 bytes]",
+    ),
+]
+
+
+WAYS = {
+    "http": ("call", "acall"),
+    "sse": ("call", "acall", "on_chunk"),
+    "streamable_http": ("call", "acall", "on_chunk", "template"),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "content_type", "parts", "told", "way"), [(*case, way) for case in UNFINISHED for way in WAYS[case[0]]]
+)
+async def test_what_came_before_a_stream_stalled_is_told(
+    kind: str, content_type: str, parts: list[bytes], told: str, way: str
+) -> None:
+    answer = streaming(*parts, asyncio.Event().wait, content_type=content_type)
+    own: dict[str, Any] = {"timeout": 400} if way == "template" else {}
+    async with offering(answer, kind, options={"timeout": 9 if own else 0.4}, **own) as (toolset, _):
+        if way == "call":
+            result = await asyncio.to_thread(toolset.call, "m.t")
+        else:
+            result = await toolset.acall("m.t", on_chunk=(lambda _: None) if way == "on_chunk" else None)
+    assert result.is_error
+    limit = "longer than its call template allows" if own else "did not end its answer within 0.4 seconds (timeout)"
+    assert limit in result.content
+    seconds = re.search(r"nothing for (0\.[234] seconds):", result.content)
+    assert seconds is not None, result.content
+    assert result.content.endswith(told.format(seconds[1]))
+    assert result.raw
+
+
+async def test_what_came_before_a_connection_broke_is_told() -> None:
+    async with offering(events("a", "b", cut=True), reconnect=False) as (toolset, _):
+        result = await toolset.acall("m.t")
+    assert result.is_error
+    assert "broke off its reply" in result.content
+    assert result.content.endswith("answer had come, in 2 pieces:\nab")
+
+
+@pytest.mark.parametrize("content_type", ["application/json", "image/png"])
+async def test_the_half_of_something_that_means_nothing_is_not_told(content_type: str) -> None:
+    answer = streaming(b'{"a":', asyncio.Event().wait, content_type=content_type)
+    async with offering(answer, "http", options={"timeout": 0.3}) as (toolset, _):
+        assert (await toolset.acall("m.t")).content.endswith("0.3 seconds (timeout) and was cancelled.")
+
+
+async def test_of_very_much_that_came_a_part_is_told_and_all_is_kept() -> None:
+    answer = streaming(b"x" * 50_000, asyncio.Event().wait, content_type="text/plain")
+    async with offering(answer, "streamable_http", options={"timeout": 0.4}) as (toolset, _):
+        result = await toolset.acall("m.t")
+    assert len(result.content) < 5_000
+    assert result.content.endswith("[cut: the full text has 50,000 characters]")
+    assert result.raw[-1]["text"] == "x" * 50_000
+
+
+class _Hiding(ToolPostProcessor):
+    tool_post_processor_type: Literal["hiding"] = "hiding"
+
+    def post_process(self, caller: Any, tool: Any, manual_call_template: Any, result: Any) -> Any:
+        return "hidden"
+
+
+async def test_what_a_post_processor_has_not_seen_is_not_told() -> None:
+    async with http_server(streaming(event("private"), asyncio.Event().wait), notices=True) as server:
+        source = config(text_manual("m", [_tool("sse", server.url)], "sse"), post_processing=[_Hiding()])
+        async with await Toolset.aopen(source, timeout=0.3) as toolset:
+            whole = await toolset.acall("m.t")
+            piecewise = await toolset.acall("m.t", on_chunk=lambda _: None)
+    assert whole.content.endswith("0.3 seconds (timeout) and was cancelled.")
+    assert "hidden" in piecewise.content
+    assert "private" not in str([whole, piecewise])
+
+
+async def test_a_secret_in_what_came_stays_in() -> None:
+    answer = streaming(event("s3cr3t-"), event("0123456789"), asyncio.Event().wait)
+    variables = {"m_KEY": "s3cr3t-0123456789"}
+    async with offering(answer, variables=variables, options={"timeout": 0.4}, headers={"X-Key": "${KEY}"}) as (
+        toolset,
+        _,
+    ):
+        for on_chunk in (None, lambda _: None):
+            result = await toolset.acall("m.t", on_chunk=on_chunk)
+            assert result.content.endswith("\n***")
+            assert "0123" not in str(result)
+
+
+@pytest.mark.parametrize("kind", ["sse", "streamable_http"])
+@pytest.mark.parametrize("status", [200, 202, 204, 205])
+async def test_a_reply_that_says_nothing_is_no_failure(kind: str, status: int) -> None:
+    async with offering(replying("", status=status), kind) as (toolset, server):
+        result = await toolset.acall("m.t")
+        assert await taken(toolset.stream("m.t")) == []
+    assert (result.content, result.is_error) == ("(no content)", False)
+    assert len(server.received) == 2
+
+
+async def test_a_status_of_204_ends_a_broken_stream() -> None:
+    replies = iter([events("a", cut=True), replying("", status=204)])
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        return await next(replies)(request)
+
+    async with offering(answer, retry_timeout=1) as (toolset, _):
+        assert (await toolset.acall("m.t")).content == "a"
 
 
 # -- secrets

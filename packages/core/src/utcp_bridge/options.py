@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar
 
 from utcp_bridge.errors import ConfigError
+from utcp_bridge.nearest import nearest
 
 _Value = TypeVar("_Value")
 
@@ -46,7 +46,7 @@ class OptionsDict(TypedDict, total=False):
     max_chars: int | Mapping[str, int | None] | None
     max_name_length: int
     repair: bool
-    provider: Literal["openai", "openai-strict", "anthropic", "gemini"] | None
+    provider: Literal["openai", "openai-strict", "azure-openai", "anthropic", "gemini"] | None
     max_schema_bytes: int | None
     allow_http_hosts: str | Iterable[str]
     trust_env: bool
@@ -94,8 +94,9 @@ class Options:
         max_name_length: The most characters of a shown name, at least 16; default 64.
         repair: Whether to put right what models get wrong in arguments without loss, such as `"5"` for an
             integer; default true.
-        provider: Whose documented limits the shown schemas keep to: `"openai"`, `"openai-strict"`, `"anthropic"`,
-            `"gemini"`; default None, no provider's. The tool's own schema judges all the same.
+        provider: Whose documented limits the shown schemas keep to: `"openai"`, `"openai-strict"`, `"azure-openai"`
+            (as `"openai"`, with tool descriptions of at most 1,024 characters), `"anthropic"`, `"gemini"`; default
+            None, no provider's. The tool's own schema judges all the same.
         max_schema_bytes: The most bytes of a tool's shown schema, as compact JSON; what matters least is left out
             first. Default 16,000; None never leaves anything out.
         allow_http_hosts: Globs of hosts, or `host:port`, that may be spoken to over plain HTTP besides this
@@ -117,7 +118,7 @@ class Options:
     max_chars: int | Mapping[str, int | None] | None = DEFAULT_MAX_CHARS
     max_name_length: int = DEFAULT_MAX_NAME_LENGTH
     repair: bool = True
-    provider: Literal["openai", "openai-strict", "anthropic", "gemini"] | None = None
+    provider: Literal["openai", "openai-strict", "azure-openai", "anthropic", "gemini"] | None = None
     max_schema_bytes: int | None = DEFAULT_MAX_SCHEMA_BYTES
     allow_http_hosts: tuple[str, ...] = ()
     trust_env: bool = False
@@ -203,8 +204,8 @@ def split_options(config: Mapping[str, Any], host_keys: Collection[str] = ()) ->
 
 
 def _unknown(key: object) -> str:
-    nearest = difflib.get_close_matches(str(key), _CHECKS, n=1)
-    advice = f"Did you mean {nearest[0]!r}?" if nearest else f"The options are {', '.join(_CHECKS)}."
+    meant = nearest(key, _CHECKS)
+    advice = f"Did you mean {meant!r}?" if meant else f"The options are {', '.join(_CHECKS)}."
     return f"Unknown option {key!r}. {advice}"
 
 
@@ -340,7 +341,7 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "max_chars": _characters_by_name,
     "max_name_length": _name_length,
     "repair": _true_or_false,
-    "provider": _one_of("openai", "openai-strict", "anthropic", "gemini", None),
+    "provider": _one_of("openai", "openai-strict", "azure-openai", "anthropic", "gemini", None),
     "max_schema_bytes": _schema_byte_count,
     "allow_http_hosts": _texts,
     "trust_env": _true_or_false,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from utcp_bridge.errors import ToolNotFoundError
 from utcp_bridge.options import Options
 from utcp_bridge.results import ToolResult
-from utcp_bridge.schema import ShownArguments, arguments_schema, model_of_shown
+from utcp_bridge.schema import ShownArguments, arguments_schema, model_of_shown, provider_description
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -80,7 +80,9 @@ class BridgedTool:
         if not (isinstance(self._inputs, Mapping) and _TELLING_OF_ALL & self._inputs.keys()):
             return self.description  # the schema need not be read
         about = self.input_schema.get("description", "").strip()
-        return f"{self.description}\n\n{about}" if about and about not in self.description else self.description
+        if not about or about in self.description:
+            return self.description
+        return provider_description(f"{self.description}\n\n{about}", self._options.provider)
 
     @property
     def schema_problems(self) -> tuple[str, ...]:
@@ -151,7 +153,7 @@ def bridged(tool: DiscoveredTool, name: str, *, options: Options, toolset: Tools
         name=name,
         utcp_name=tool.utcp_name,
         manual=tool.utcp_name.partition(".")[0],
-        description=tool.description.strip() or f"Calls {name}.",
+        description=provider_description(tool.description.strip() or f"Calls {name}.", options.provider),
         tags=tool.tags,
         protocol=tool.protocol,
         output_schema=tool.outputs,

@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from utcp_bridge.config.credentials import credentials
+
 ALL_ARGUMENTS = "UTCP_ALL_ARGS_AS_FLAGS"
 """Stands in a translated command for all arguments, written as `arguments_as_flags` writes them.
 
@@ -52,9 +54,11 @@ _RENAMED_TYPES = {"http_stream": "streamable_http", "streamablehttp": "streamabl
 
 _HTTP_TYPES = frozenset({"http", "sse", "streamable_http", "graphql"})
 _HTTP_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
-_TO_TRANSLATE = frozenset({"method", "body", "query_params", "auth", "auth_tools"})
+_TO_TRANSLATE = frozenset({"method", "auth", "auth_tools"})
+QUERY_KEYS = ("query_params", "query_parameters", "queryParams", "params")
+"""Names under which the query of a request is written as an object; UTCP's documents have `query_params`."""
+
 _VARIABLE = r"\$\{[a-zA-Z0-9_]+\}|\$[a-zA-Z0-9_]+"  # utcp 1.2.0, DefaultVariableSubstitutor.substitute
-_PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 
 
 def tool_call_template_from_provider(provider: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,10 +86,15 @@ def tool_call_template_from_provider(provider: Mapping[str, Any]) -> dict[str, A
 def manual_call_template_from_provider(provider: Mapping[str, Any]) -> dict[str, Any]:
     """Translate an entry of a client configuration; see `tool_call_template_from_provider`.
 
-    A `text` provider with a `file_path` becomes a `file` template whose tools may use what
-    `FILE_MANUAL_PROTOCOLS` lists, because nothing else could be said before UTCP 1.1.
+    A manual takes no arguments, so its `query_params` become part of the URL. A `text` provider with a `file_path`
+    becomes a `file` template whose tools may use what `FILE_MANUAL_PROTOCOLS` lists, because nothing else could be
+    said before UTCP 1.1.
     """
     template = translated_template(provider)
+    if template.get("call_template_type") in _HTTP_TYPES and isinstance(template.get("url"), str):
+        for key in QUERY_KEYS:
+            if isinstance(template.get(key), Mapping):
+                template["url"] = _url_with_query(template["url"], template.pop(key), query_credential(template))
     if template.get("call_template_type") == "file" and _spelled_type(provider)[1] == "text":
         template.setdefault("allowed_communication_protocols", list(FILE_MANUAL_PROTOCOLS))
     return template
@@ -108,7 +117,7 @@ def translated_template(entry: Mapping[str, Any]) -> dict[str, Any]:
         fields["timeout"] = max(1, math.ceil(fields["timeout"] / 1000))  # milliseconds in 0.x, seconds since 1.0
     for key in ("auth", "auth_tools"):
         if isinstance(fields.get(key), Mapping):
-            fields[key] = _auth(fields[key])
+            fields[key] = credentials(fields[key])
     head = {"name": fields.pop("name")} if "name" in fields else {}
     if type_key is not None:
         head["call_template_type"] = kind
@@ -206,36 +215,28 @@ def _http_fields(fields: dict[str, Any]) -> dict[str, Any]:
     fields = _renamed(fields, {"method": "http_method"})
     if isinstance(fields.get("http_method"), str):
         fields["http_method"] = fields["http_method"].upper()
-    body = fields.get("body")
-    if isinstance(body, str) and (whole := _PLACEHOLDER.fullmatch(body.strip())):
-        del fields["body"]
-        fields.setdefault("body_field", whole[1])
-    query, url = fields.get("query_params"), fields.get("url")
-    if isinstance(query, Mapping) and isinstance(url, str):
-        del fields["query_params"]
-        fields["url"] = _url_with_query(url, query, fields.get("auth"))
     return fields
 
 
-def _url_with_query(url: str, query: Mapping[str, Any], auth: Any) -> str:
-    # `{"lat": "{lat}"}` is what UTCP does with an argument anyway; only other names and fixed values need the URL.
-    credential = auth.get("var_name") if isinstance(auth, Mapping) and auth.get("location") == "query" else None
+def query_credential(template: Mapping[str, Any]) -> str | None:
+    """The query parameter that a template's `auth` sets, or None."""
+    auth = template.get("auth")
+    name = auth.get("var_name") if isinstance(auth, Mapping) and auth.get("location") == "query" else None
+    return name if isinstance(name, str) else None
+
+
+def _url_with_query(url: str, query: Mapping[str, Any], credential: str | None) -> str:
     pairs = [
-        f"{quote(name, safe='')}={quote(str(value), safe='{},$')}"
+        f"{quote(str(name), safe='')}={quote(_text(item), safe='{},$')}"
         for name, value in query.items()
-        if name != credential and str(value) != f"{{{name}}}"
+        for item in (value if isinstance(value, list | tuple) else [value])
+        if item is not None and name != credential
     ]
     return url + ("&" if "?" in url else "?") + "&".join(pairs) if pairs else url
 
 
-def _auth(auth: Mapping[str, Any]) -> dict[str, Any]:
-    # The union of python-utcp 0.2 needed no type, because each model had a default for it.
-    if auth.get("auth_type") is not None:
-        return dict(auth)
-    fields = {key: value for key, value in auth.items() if key not in {"auth_type", "type"}}
-    marks = {"api_key": "api_key", "username": "basic", "token_url": "oauth2"}
-    kind = auth.get("type") or next((kind for mark, kind in marks.items() if mark in fields), None)
-    return dict(auth) if kind is None else {"auth_type": kind, **fields}
+def _text(value: Any) -> str:
+    return ("false", "true")[value] if isinstance(value, bool) else str(value)
 
 
 def _renamed(fields: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

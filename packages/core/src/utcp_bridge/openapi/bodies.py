@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from utcp_bridge.content_types import is_json, media_type
 from utcp_bridge.openapi import media
 from utcp_bridge.openapi.arguments import Arguments
 from utcp_bridge.openapi.describing import argument_schema, examples_of
@@ -91,13 +92,13 @@ class BodyReader:
         content_type = media.concrete(written, is_string=resolved.fields.get("type") in ("string", "file"))
         if "$" in content_type:  # a variable of the user's, for UTCP
             raise OperationError(f"its requestBody has the media type {content_type!r}, which is none")
-        kind = media.kind_of(content_type)
+        kind = media_type(content_type)
         arguments.template["content_type"] = content_type
         required = body.fields.get("required") is True
-        is_object = kind == media.FORM or kind.startswith("multipart/") or (self._flatten and media.is_json(kind))
+        is_object = kind == media.FORM or kind.startswith("multipart/") or (self._flatten and is_json(kind))
         view = object_view(self._documents, schema) if is_object and isinstance(schema.value, Mapping) else ObjectView()
         upload = self._uploads.of(schema, described.get("encoding")) if kind.startswith("multipart/") else Upload()
-        if not media.is_json(kind):
+        if not is_json(kind):
             self._add_encoding(arguments, view, described, kind, list(upload.files))
         if self._flatten and view.is_exact and view.properties and not view.is_open:
             self._add_properties(arguments, view, list(upload.files), required=required)
@@ -109,8 +110,8 @@ class BodyReader:
 
     def _best(self, content: Mapping[str, Node]) -> str:
         written = media.best(list(content), self._preferred)
-        multipart = next((kind for kind in content if media.kind_of(kind) == media.MULTIPART), None)
-        if multipart is not None and media.kind_of(written) == media.FORM and not self._preferred:
+        multipart = next((kind for kind in content if media_type(kind) == media.MULTIPART), None)
+        if multipart is not None and media_type(written) == media.FORM and not self._preferred:
             described = content[multipart]
             if self._uploads.of(described.get("schema"), described.get("encoding")).files:
                 return multipart
@@ -134,7 +135,7 @@ class BodyReader:
             return Schema(
                 {"type": "string", "contentMediaType": kind, "contentSchema": converted.value}, converted.uses
             )
-        if not (media.is_json(kind) or media.is_json_lines(kind) or media.is_text(kind)):
+        if not (is_json(kind) or media.is_json_lines(kind) or media.is_text(kind)):
             return Schema(dict(FILE_SCHEMA))
         if schema.value is None:
             return Schema({"type": "string"} if media.is_text(kind) else {})
@@ -195,7 +196,7 @@ class BodyReader:
 
     def _add_form_fields(self, arguments: Arguments, fields: Sequence[Parameter], consumes: Sequence[str]) -> None:
         """Fields of Swagger 2.0's `formData`, which are parameters there, and arguments of their own here."""
-        kinds = {media.kind_of(kind) for kind in consumes}
+        kinds = {media_type(kind) for kind in consumes}
         files = [field.name for field in fields if field.node.fields.get("type") == "file"]
         is_multipart = bool(files) or (media.MULTIPART in kinds and media.FORM not in kinds)
         template = arguments.template

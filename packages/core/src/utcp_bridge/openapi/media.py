@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
+from utcp_bridge.content_types import is_json, media_type
+
 JSON: Final = "application/json"
 FORM: Final = "application/x-www-form-urlencoded"
 MULTIPART: Final = "multipart/form-data"
@@ -19,16 +21,6 @@ _LINES = frozenset(
 )
 _ANYTHING = frozenset({"*", "*/*", "application/*"})
 _TEXT = frozenset({"application/graphql", "application/sql", "application/javascript"})
-
-
-def kind_of(content_type: str) -> str:
-    """`application/json` of `Application/JSON; charset=utf-8`."""
-    return content_type.partition(";")[0].strip().lower()
-
-
-def is_json(kind: str) -> bool:
-    """Whether a media type is JSON (RFC 6839), the unregistered spellings included."""
-    return kind.endswith(("/json", "+json")) or kind in {"application/x-json", "text/x-json"}
 
 
 def is_json_lines(kind: str) -> bool:
@@ -55,7 +47,7 @@ def best(content_types: Sequence[str], preferred: Sequence[str] = ()) -> str:
     """
     for glob in preferred:
         for content_type in content_types:
-            if fnmatchcase(kind_of(content_type), glob.lower()) or content_type.lower() == glob.lower():
+            if fnmatchcase(media_type(content_type), glob.lower()) or content_type.lower() == glob.lower():
                 return content_type
     return min(content_types, key=_rank)
 
@@ -65,7 +57,7 @@ def concrete(content_type: str, *, is_string: bool) -> str:
 
     A range of files, such as `image/*`, stays: the file tells what it is.
     """
-    kind = kind_of(content_type)
+    kind = media_type(content_type)
     if "/" not in kind and kind != "*":
         words = {"form-data": MULTIPART, "multipart": MULTIPART, "x-www-form-urlencoded": FORM}
         return words.get(kind, BINARY if is_string else JSON)
@@ -79,7 +71,7 @@ def concrete(content_type: str, *, is_string: bool) -> str:
 
 
 def _rank(content_type: str) -> int:
-    kind = kind_of(content_type)
+    kind = media_type(content_type)
     if kind == JSON:
         return 0
     if is_json(kind):

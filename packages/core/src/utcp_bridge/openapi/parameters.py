@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from utcp_bridge.content_types import is_json, media_type
 from utcp_bridge.openapi.arguments import Arguments
 from utcp_bridge.openapi.describing import argument_schema, examples_of
-from utcp_bridge.openapi.media import FORM, is_json, kind_of
+from utcp_bridge.openapi.media import FORM
 from utcp_bridge.openapi.nodes import Node, OperationError, key_text, mapping, sequence, text
 from utcp_bridge.openapi.paths import PLACEHOLDER, path_template, placeholder_for
 from utcp_bridge.openapi.schemas import Schema, SchemaReader
@@ -257,7 +258,7 @@ def _written(parameter: Parameter, *, reserved: Collection[str]) -> dict[str, An
     location = parameter.location
     content_type, _ = parameter.content
     if location == "querystring":
-        if kind_of(content_type) == FORM:
+        if media_type(content_type) == FORM:
             of_fields = _field_styles(parameter.content[1])
             return {
                 "location": "query",
@@ -265,9 +266,9 @@ def _written(parameter: Parameter, *, reserved: Collection[str]) -> dict[str, An
                 "explode": True,
                 **({"field_styles": of_fields} if of_fields else {}),
             }
-        return {"location": "query", "whole_query": True, "json_content": is_json(kind_of(content_type))}
+        return {"location": "query", "whole_query": True, "json_content": is_json(media_type(content_type))}
     if content_type and "schema" not in fields:
-        kind = kind_of(content_type)
+        kind = media_type(content_type)
         return {"location": location, "json_content": is_json(kind), "form_content": kind == FORM}
     if "schema" not in fields and "type" in fields:  # Swagger 2.0
         if mapping(fields).get("type") != "array":

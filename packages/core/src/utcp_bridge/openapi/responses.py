@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from utcp_bridge.content_types import is_json, media_type
 from utcp_bridge.openapi import media
 from utcp_bridge.openapi.nodes import Node, OperationError
 from utcp_bridge.openapi.operations import Operation
@@ -62,8 +63,8 @@ class ResponseReader:
 
 def _accept(content_types: Sequence[str]) -> str | None:
     """`Accept` for a server that has JSON among other forms, which it would perhaps send first (RFC 9110, 12.5.1)."""
-    kinds = [media.kind_of(content_type) for content_type in content_types]
-    json = [kind for kind in kinds if media.is_json(kind) and "$" not in kind]
+    kinds = [media_type(content_type) for content_type in content_types]
+    json = [kind for kind in kinds if is_json(kind) and "$" not in kind]
     if not json or len(json) == len(kinds):
         return None
     return f"{min(json, key=len)}, */*;q=0.5"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from utcp_bridge.content_types import is_json, media_type
 from utcp_bridge.openapi import media
 from utcp_bridge.openapi.describing import argument_schema
 from utcp_bridge.openapi.nodes import Node, OperationError, key_text, mapping, sequence, text
@@ -110,8 +111,8 @@ class Uploads:
             return True
         if "contentEncoding" in fields or fields.get("format") in ("byte", "base64"):
             return False
-        kinds = [media.kind_of(kind) for kind in (content_type or text(fields.get("contentMediaType"))).split(",")]
-        return any(kind and not media.is_json(kind) and not media.is_text(kind) for kind in kinds)
+        kinds = [media_type(kind) for kind in (content_type or text(fields.get("contentMediaType"))).split(",")]
+        return any(kind and not is_json(kind) and not media.is_text(kind) for kind in kinds)
 
     def file_schema(self, node: Node, depth: int = 0) -> Any:
         """What an argument that is a file, or a list of them, may be."""

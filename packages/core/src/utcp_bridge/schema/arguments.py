@@ -13,13 +13,13 @@ from weakref import WeakValueDictionary
 
 from utcp_bridge.schema.bundle import SchemaProblem, bundle
 from utcp_bridge.schema.dialect import LATEST_URI
-from utcp_bridge.schema.faults import InvalidArguments
 from utcp_bridge.schema.given import given_arguments
 from utcp_bridge.schema.plain import is_bounded
-from utcp_bridge.schema.refusal import faults_of
+from utcp_bridge.schema.refusal import refusal_of
 from utcp_bridge.schema.repair import repaired
 from utcp_bridge.schema.root import shape
-from utcp_bridge.schema.validator import CannotCompileError, Validator, compile_validator
+from utcp_bridge.schema.validator import STEPS, CannotCompileError, Validator, compile_validator
+from utcp_bridge.schema.violations import Budget
 
 _MAX_MENDINGS = 32
 
@@ -112,14 +112,12 @@ class ArgumentsSchema:
             InvalidArguments: They do not fit; the error lists every fault, in the names that models know.
         """
         validator = self._validator or self._compiled()
-        if validator.is_valid(given):
+        violations = validator.judge(given)
+        if violations and repair:
+            given, violations = repaired(validator, given, violations, Budget(STEPS))
+        if not violations:
             return given
-        violations = validator.violations(given)
-        if repair:
-            given, violations = repaired(validator, given, violations)
-            if not violations:
-                return given
-        raise InvalidArguments(faults_of(violations, given, self.shown, shown_names))
+        raise refusal_of(violations, self.shown, shown_names)
 
     def _read(self) -> None:
         try:

@@ -36,16 +36,18 @@ class InvalidArguments(ValueError):  # noqa: N818 - it is about the model's argu
     """The arguments do not fit the tool's schema.
 
     Attributes:
-        faults: Everything that is wrong with them.
+        faults: What is wrong with them.
+        more: How much more is wrong at least; not 0 only where there is more than anyone would read.
     """
 
-    def __init__(self, faults: Iterable[ArgumentFault]) -> None:
+    def __init__(self, faults: Iterable[ArgumentFault], more: int = 0) -> None:
         self.faults = tuple(faults)
+        self.more = more
         super().__init__(self.faults)
 
     def __str__(self) -> str:
         lines = [str(fault) for fault in self.faults[:_MAX_SHOWN_FAULTS]]
-        if more := len(self.faults) - len(lines):
+        if more := len(self.faults) - len(lines) + self.more:
             lines.append(f"and {more} more")
         return "; ".join(lines)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from utcp_bridge.schema.budget import DEFAULT_MAX_BYTES, size_of, trimmed
+from utcp_bridge.schema.budget import DEFAULT_MAX_BYTES, trimmed
 from utcp_bridge.schema.bundled import ROOT_REF, definition_name, is_annotation, step_below, walk
 from utcp_bridge.schema.dialect import SCHEMA_KEYWORDS, SCHEMA_LIST_KEYWORDS, SCHEMA_MAP_KEYWORDS
+from utcp_bridge.schema.steps import size_of
 
 MAX_WRITTEN = 1_000
 """The most subschemas that folding writes in order to write every definition wherever it is used."""

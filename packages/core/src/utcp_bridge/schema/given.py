@@ -40,5 +40,12 @@ def _parsed(text: str) -> Any:
 
 
 def _kind(value: Any) -> str:
-    names = {bool: "a boolean", int: "a number", float: "a number", list: "an array", tuple: "an array"}
+    names = {
+        bool: "a boolean",
+        int: "a number",
+        float: "a number",
+        str: "a string",
+        list: "an array",
+        tuple: "an array",
+    }
     return names.get(type(value), f"a Python {type(value).__name__}")

@@ -43,9 +43,7 @@ _OF_ENGINE: Final[Mapping[str, Callable[[Any], bool]]] = {
 """The keywords that the engine judges, each with the kinds of values that it says something about."""
 
 
-def broken(
-    keyword: str, limit: Any, value: Any, is_valid: Callable[[str], bool]
-) -> Iterator[tuple[str, ...]]:
+def broken(keyword: str, limit: Any, value: Any, is_valid: Callable[[str], bool]) -> Iterator[tuple[str, ...]]:
     """Tell whether a value breaks a keyword: nothing if it does not, else the names that each violation is about.
 
     Args:

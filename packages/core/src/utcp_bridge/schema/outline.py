@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from utcp_bridge.schema.bundled import definition_name
 
 _MAX_SHOWN_CHOICES = 30
 _MAX_DEPTH = 6
+_MAX_TOLD = 500
 _NOUNS = {
     "string": "a string",
     "integer": "an integer",
@@ -21,17 +23,29 @@ _NOUNS = {
 }
 
 
-def expectation(schema: Any, root: dict[str, Any], depth: int = 0) -> str:
+def expectation(schema: Any, root: dict[str, Any]) -> str:
     """Tell in a few words what a schema expects; empty if it expects nothing in particular."""
+    return _expected(schema, root, 0, {})
+
+
+def _expected(schema: Any, root: dict[str, Any], depth: int, told: dict[tuple[int, int], str]) -> str:
+    # Each once at each depth: the branches of a choice may lead to the same ones again and again.
+    key = id(schema), depth
+    if key not in told:
+        told[key] = "" if len(told) > _MAX_TOLD else _in_words(schema, root, depth, told)
+    return told[key]
+
+
+def _in_words(schema: Any, root: dict[str, Any], depth: int, told: dict[tuple[int, int], str]) -> str:
     schema = _resolved(schema, root)
     if not isinstance(schema, dict) or depth > _MAX_DEPTH:
         return "" if schema is not False else "left out"
     if "const" in schema:
         return _json(schema["const"])
     if "enum" in schema:
-        values = [_json(value) for value in schema["enum"]]
-        more = [f"{len(values) - _MAX_SHOWN_CHOICES} more"] if len(values) > _MAX_SHOWN_CHOICES else []
-        return f"one of {', '.join([*values[:_MAX_SHOWN_CHOICES], *more])}" if len(values) != 1 else values[0]
+        values = [_json(value) for value in schema["enum"][:_MAX_SHOWN_CHOICES]]
+        more = len(schema["enum"]) - len(values)
+        return f"one of {', '.join([*values, f'{more} more'] if more else values)}" if len(values) != 1 else values[0]
     if "type" in schema:
         types = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
         text = " or ".join(_NOUNS[name] for name in types)
@@ -42,10 +56,10 @@ def expectation(schema: Any, root: dict[str, Any], depth: int = 0) -> str:
         return text
     for keyword in ("anyOf", "oneOf"):
         if keyword in schema:
-            parts = [expectation(child, root, depth + 1) for child in schema[keyword]]
+            parts = [_expected(child, root, depth + 1, told) for child in schema[keyword]]
             return " or ".join(dict.fromkeys(part for part in parts if part))
     for child in schema.get("allOf", ()):
-        if text := expectation(child, root, depth + 1):
+        if text := _expected(child, root, depth + 1, told):
             return text
     if "properties" in schema or "required" in schema:
         return "an object"
@@ -63,60 +77,12 @@ def declared_names(schema: Any, root: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def is_declared(name: str, path: tuple[str | int, ...], root: dict[str, Any]) -> bool:
-    """Tell whether a schema of the value at a path speaks of this property by its name."""
-    return any(name in spoken_names(part) for start in _at(root, path) for part in in_place(start, root))
-
-
 def spoken_names(schema: dict[str, Any]) -> set[str]:
     """Give the property names that a schema itself speaks of, described or required."""
     names = {*schema.get("properties", ()), *schema.get("required", ()), *schema.get("dependentSchemas", ())}
     for name, others in schema.get("dependentRequired", {}).items():
         names |= {name, *others}
     return names
-
-
-def property_schema(schema: Any, name: str, root: dict[str, Any], path: tuple[str | int, ...]) -> Any:
-    """Find what is said about a property: by the schema that requires it, or by any other of the same value."""
-    for start in (schema, *_at(root, path)):
-        for part in in_place(start, root):
-            if name in part.get("properties", {}):
-                return part["properties"][name]
-    return None
-
-
-def is_secret(root: dict[str, Any], path: tuple[str | int, ...]) -> bool:
-    """Tell whether a value is, lies in, or may hold a secret: `writeOnly` or `format: password`."""
-    for length in range(1, len(path) + 1):
-        if any(_is_marked(part) for schema in _at(root, path[:length]) for part in in_place(schema, root)):
-            return True
-    return any(_holds_secret(schema, root) for schema in _at(root, path)) if path else True
-
-
-def _is_marked(schema: dict[str, Any]) -> bool:
-    return schema.get("writeOnly") is True or schema.get("format") == "password"
-
-
-def _holds_secret(schema: Any, root: dict[str, Any]) -> bool:
-    # A stack of its own, because definitions may lead to each other further than Python can recurse.
-    seen: set[int] = set()
-    waiting = [schema]
-    while waiting:
-        for part in in_place(waiting.pop(), root):
-            if id(part) not in seen:
-                seen.add(id(part))
-                if _is_marked(part):
-                    return True
-                waiting.extend(parts(part, None))
-    return False
-
-
-def _at(root: dict[str, Any], path: tuple[str | int, ...]) -> list[Any]:
-    """Find the schemas that judge the value at a path."""
-    found: list[Any] = [root]
-    for step in path:
-        found = [child for schema in found for part in in_place(schema, root) for child in parts(part, step)]
-    return found
 
 
 def parts(schema: dict[str, Any], step: str | int | None) -> Iterator[Any]:
@@ -137,10 +103,17 @@ def parts(schema: dict[str, Any], step: str | int | None) -> Iterator[Any]:
 
 def in_place(schema: Any, root: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Give a schema and everything that it applies to the same value."""
-    seen: set[int] = set()
-    waiting = [schema]
+    return all_in_place((schema,), root)
+
+
+def all_in_place(
+    schemas: Iterable[Any], root: dict[str, Any], seen: set[int] | None = None
+) -> Iterator[dict[str, Any]]:
+    """Give schemas and everything that they apply to the same value, each once, and none that was seen before."""
+    seen = set() if seen is None else seen
+    waiting = deque(schemas)
     while waiting:
-        part = waiting.pop(0)
+        part = waiting.popleft()
         if not isinstance(part, dict) or id(part) in seen:
             continue
         seen.add(id(part))

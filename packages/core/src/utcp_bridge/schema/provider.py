@@ -12,15 +12,17 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from utcp_bridge.schema.arguments import arguments_schema
-from utcp_bridge.schema.budget import TrimmedSchema, size_of, trimmed
+from utcp_bridge.schema.budget import TrimmedSchema, trimmed
 from utcp_bridge.schema.bundled import walk, with_subschemas
 from utcp_bridge.schema.choices import without_root_choices
 from utcp_bridge.schema.faults import ArgumentFault, InvalidArguments
 from utcp_bridge.schema.inline import inlined
 from utcp_bridge.schema.outline import in_place, parts, spoken_names
-from utcp_bridge.schema.reduce import GEMINI, OPENAI_STRICT, Profile, reduced
+from utcp_bridge.schema.profiles import GEMINI, OPENAI_STRICT, Profile
+from utcp_bridge.schema.reduce import PLACEHOLDER, reduced
+from utcp_bridge.schema.steps import size_of
 
-Provider = Literal["openai", "openai-strict", "anthropic", "gemini"]
+Provider = Literal["openai", "openai-strict", "azure-openai", "anthropic", "gemini"]
 
 _LOOK_AROUND = re.compile(r"\(\?(?:=|!|<=|<!)")
 _MAX_KEY = 64
@@ -33,7 +35,13 @@ _REFUSED_IN_KEYS: Mapping[str, re.Pattern[str]] = {
 
 
 _PROFILES: Mapping[str, Profile] = {"gemini": GEMINI, "openai-strict": OPENAI_STRICT}
+
+# "Invalid 'tools[0].function.description': string too long. Expected a string with maximum length 1024": Azure OpenAI
+# (OpenHands/OpenHands#4838, langchain-ai/open_deep_research#80). OpenAI itself takes longer ones since May 2025
+# (run-llama/llama_index#18784).
+_MAX_DESCRIPTIONS: Mapping[str, int] = {"azure-openai": 1_024}
 _MAX_TRIMMINGS = 8
+_CLOSING = ("additionalProperties", "unevaluatedProperties", "unevaluatedItems")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,7 @@ class ProviderSchema:
     is_reduced: bool
     _original: dict[str, Any]
     _nulls_are_absent: bool
+    _has_placeholder: bool
 
     def restore(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Give arguments that a model wrote for this schema as the tool knows them.
@@ -67,9 +76,12 @@ class ProviderSchema:
         Raises:
             InvalidArguments: An argument is given twice, under both its names.
         """
+        given = {
+            name: value for name, value in arguments.items() if not (name == PLACEHOLDER and self._has_placeholder)
+        }
         if not self.names and not self._nulls_are_absent:
-            return dict(arguments)
-        restored: dict[str, Any] = self._restored(arguments, [self._original], ())
+            return given
+        restored: dict[str, Any] = self._restored(given, [self._original], ())
         return restored
 
     def _restored(self, value: Any, schemas: list[Any], path: tuple[str | int, ...]) -> Any:
@@ -108,12 +120,26 @@ def provider_schema(schema: Mapping[str, Any] | bool | None, provider: Provider)
 
     Args:
         schema: JSON Schema of any draft from 4 to 2020-12, or OpenAPI 3.0's form of it.
-        provider: `"openai"`, `"openai-strict"` (structured outputs), `"anthropic"` or `"gemini"`.
+        provider: `"openai"`, `"openai-strict"` (structured outputs), `"azure-openai"`, `"anthropic"` or `"gemini"`.
 
     Raises:
         ValueError: The provider is not known.
     """
     return export_schema(schema, provider).schema
+
+
+def provider_description(description: str, provider: Provider | None) -> str:
+    """Give a tool's description at a length that a provider accepts; what had to be cut is told at its end.
+
+    Args:
+        description: The description.
+        provider: See `provider_schema`; None for no provider's limits.
+    """
+    most = _MAX_DESCRIPTIONS.get(provider or "")
+    if most is None or len(description) <= most:
+        return description
+    notice = f"... [cut to {most:,} of {len(description):,} characters]"
+    return description[: most - len(notice)].rstrip() + notice
 
 
 def export_schema(
@@ -141,7 +167,7 @@ def export_schema(
     # "input_schema does not support oneOf, allOf, or anyOf at the top level" (Anthropic; langchain-ai/langchain#39271);
     # "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level" (OpenAI).
     shown = without_root_choices(shown)
-    if provider == "openai":
+    if provider in ("openai", "azure-openai"):
         shown = _mapped(shown, _for_openai)
     profile = _PROFILES.get(provider)
     if profile is None:
@@ -158,31 +184,36 @@ def export_schema(
         is_reduced=profile is not None,
         _original=original,
         _nulls_are_absent=profile is not None and profile.is_closed,
+        _has_placeholder=PLACEHOLDER in within.schema["properties"] and PLACEHOLDER not in shown["properties"],
     )
 
 
 def _reduced(shown: dict[str, Any], profile: Profile, max_bytes: int | None) -> TrimmedSchema:
     """Reduce a schema to a profile within a budget: what is told in words instead may make it larger again."""
     whole = inlined(shown)
-    budget = max_bytes
+    within = trimmed(whole, max_bytes)
+    result = reduced(within.schema, profile)
     for _ in range(_MAX_TRIMMINGS):
-        within = trimmed(whole, budget)
-        result = reduced(within.schema, profile)
-        size = size_of(result)
-        if budget is None or max_bytes is None or size <= max_bytes:
+        if max_bytes is None or (size := size_of(result)) <= max_bytes:
             break
-        budget = min(budget, size_of(within.schema)) * max_bytes // (size + 1)
+        before = size_of(within.schema)
+        within = trimmed(whole, min(max_bytes, before) * max_bytes // (size + 1))
+        if size_of(within.schema) >= before:
+            break  # there is no less of it
+        result = reduced(within.schema, profile)
     return TrimmedSchema(result, within.left_out)
 
 
 def _for_openai(schema: dict[str, Any]) -> dict[str, Any]:
-    # "True is not of type 'object'": boolean schemas are spelt out.
-    schema = with_subschemas(schema, lambda child: {} if child is True else child)
     if False in schema.get("properties", {}).values():
         schema = {
             **schema,
             "properties": {name: child for name, child in schema["properties"].items() if child is not False},
         }
+    # "True is not of type 'object'": boolean schemas are spelt out, but where every draft takes them.
+    closed = {keyword: False for keyword in _CLOSING if schema.get(keyword) is False}
+    spelt: dict[bool, Any] = {True: {}, False: {"not": {}}}
+    schema = {**with_subschemas(schema, lambda child: spelt[child] if isinstance(child, bool) else child), **closed}
     # "regex lookaround is not supported" (cline/cline#14019, vercel/ai#21037).
     if _LOOK_AROUND.search(schema.get("pattern", "")):
         schema = {keyword: value for keyword, value in schema.items() if keyword != "pattern"}

@@ -4,66 +4,36 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 
+from utcp_bridge.schema.limits import keep_to, told_values
 from utcp_bridge.schema.outline import expectation
+from utcp_bridge.schema.profiles import Profile
+from utcp_bridge.schema.steps import unique
 
 _LOOK_AROUND = re.compile(r"\(\?(?:=|!|<=|<!)|\\[pPk]")
 _BOUNDS = {"exclusiveMinimum": "above", "exclusiveMaximum": "below", "multipleOf": "a multiple of"}
 _ANY_SCALAR = ("string", "number", "boolean")
-_MAX_NOTED_VALUES = 20
-_MAX_DEPTH = 24
-_AS_TEXT = "A JSON object, given as JSON text"
+_AS_TEXT = {"object": "A JSON object, given as JSON text", "array": "A JSON list, given as JSON text"}
 
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """What a provider can be told.
-
-    Attributes:
-        keywords: The keywords of values that it takes as they are.
-        formats: The formats that it knows.
-        says_nullable: Whether null is allowed by `nullable: true`, and not by a type.
-        enums_of_strings: Whether only strings may be enumerated.
-        is_closed: Whether every object must name all its properties, all of them required.
-    """
-
-    keywords: frozenset[str]
-    formats: frozenset[str]
-    says_nullable: bool
-    enums_of_strings: bool
-    is_closed: bool
-
-
-# The fields of the protobuf message `Schema` (ai.google.dev/api/caching#Schema). Others fail the request as unknown
-# names: additionalProperties (brainlid/langchain#599), propertyNames (tailcallhq/forgecode#3426), exclusiveMinimum and
-# multipleOf (decolua/9router#3018), title and default in older versions (oaustegard/claude-skills#748). A type is one
-# value, never a list (brightwave-inc/tidebreak#1516). An enumeration holds strings (microsoft/azure-devops-mcp#145).
-GEMINI = Profile(
-    keywords=frozenset({"minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum", "pattern"}),
-    formats=frozenset({"date-time", "int32", "int64", "float", "double"}),
-    says_nullable=True,
-    enums_of_strings=True,
-    is_closed=False,
-)
-# OpenAI's guide to structured outputs, "Supported schemas": all fields required, additionalProperties false, optional
-# by union with null, no allOf, oneOf, not or conditionals.
-OPENAI_STRICT = Profile(
-    keywords=frozenset(
-        {"minItems", "maxItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "pattern"}
-    ),
-    formats=frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}),
-    says_nullable=False,
-    enums_of_strings=False,
-    is_closed=True,
-)
+PLACEHOLDER = "_unused"
+"""The property that stands for none where a provider wants one."""
 
 
 def reduced(schema: dict[str, Any], profile: Profile) -> dict[str, Any]:
     """Reduce an arguments schema without references to what a profile can say."""
-    reducer = _Reducer(profile)
+    for levels in range(profile.limits.levels, 0, -1):
+        result = _reduced(schema, profile, levels)
+        if keep_to(result, profile.limits):
+            break
+    return result
+
+
+def _reduced(schema: dict[str, Any], profile: Profile, levels: int) -> dict[str, Any]:
+    reducer = _Reducer(profile, levels)
     result = reducer.object({**schema, "type": "object"}, 0)
+    if profile.needs_properties and not result["properties"]:
+        result["properties"] = {PLACEHOLDER: {"type": "string", "description": "Not used; leave it out."}}
     notes = reducer.notes(schema, result)
     if notes:
         result["description"] = notes
@@ -71,46 +41,70 @@ def reduced(schema: dict[str, Any], profile: Profile) -> dict[str, Any]:
 
 
 class _Reducer:
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, levels: int) -> None:
         self._profile = profile
+        self._levels = levels
 
     def schema(self, schema: Any, depth: int) -> dict[str, Any]:
-        if depth > _MAX_DEPTH:
-            return {"type": "string", "description": "Given as JSON text."}
-        if not isinstance(schema, dict):
-            schema = {}
-        schema, nullable = _without_null(_merged(schema))
+        result = self._branch(schema, depth)
+        if result.get("type") != "null" or not self._profile.says_nullable:
+            return result
+        # A type that is null alone is refused by Vertex AI (BerriAI/litellm#9618).
+        about = result.get("description", "").strip()
+        return {"type": "string", "nullable": True, "description": f"{about} Must be null.".strip()}
+
+    def _branch(self, schema: Any, depth: int) -> dict[str, Any]:
+        """Reduce a schema that may be one branch of a union, where null has a meaning of its own."""
+        schema, nullable = _without_null(_merged(schema if isinstance(schema, dict) else {}))
         choices = schema.get("anyOf") or schema.get("oneOf")
         types = _types(schema)
         if choices:
             base = {keyword: value for keyword, value in schema.items() if keyword not in ("anyOf", "oneOf")}
             branches = [_over(base, branch) for branch in choices]
-        elif len(types) > 1:
-            branches = [{**schema, "type": name} for name in types]
         else:
+            branches = [{**schema, "type": name} for name in types]
+        if len(branches) == 1 and not choices:
             result = self._one(schema, types[0], depth)
-            return self._nullable(result) if nullable else result
-        made = [self.schema(branch, depth + 1) for branch in branches]
-        unique = [branch for index, branch in enumerate(made) if branch not in made[:index]]
-        result = unique[0] if len(unique) == 1 else {"anyOf": unique}
+        elif depth >= self._levels:
+            result = {"type": "string", "description": "Given as JSON text."}
+        else:
+            result, with_null = self._union([self._branch(branch, depth + 1) for branch in branches])
+            nullable = nullable or with_null
         return self._nullable(result) if nullable else result
 
+    def _union(self, branches: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
+        """Join branches; the second tells whether null was one of them, where that is said otherwise."""
+        # Vertex AI takes no field beside an `anyOf`, also none for null, so that unions in unions are opened out.
+        flat = unique(inner for branch in branches for inner in branch.get("anyOf", [branch]))
+        others = [branch for branch in flat if branch.get("type") != "null"] if self._profile.says_nullable else flat
+        with_null = len(others) < len(flat)
+        flat = others or flat[:1]
+        return (flat[0] if len(flat) == 1 else {"anyOf": flat}), with_null and bool(others)
+
     def _one(self, schema: dict[str, Any], kind: str, depth: int) -> dict[str, Any]:
-        if kind == "object":
+        result: dict[str, Any] = {"type": kind}
+        if kind in _AS_TEXT and depth >= self._levels:
+            result = {"type": "string"}
+        elif kind == "object":
             result = self.object(schema, depth)
         elif kind == "array":
             result = {"type": "array", "items": self._items(schema, depth)}
-        else:
-            result = {"type": kind}
-        values = [schema["const"]] if "const" in schema else schema.get("enum")
-        if values and (not self._profile.enums_of_strings or all(isinstance(value, str) for value in values)):
-            result["enum"] = values
+        values = [value for value in _values(schema) if kind in _kinds_of(value)]
+        if kind == "integer":
+            values = [int(value) for value in values]  # 1.0 is an integer of JSON Schema, and of few others
+        if values and kind not in _AS_TEXT:
+            if not self._profile.enums_of_strings:
+                result["enum"] = values
+            elif kind == "string" and any(values):
+                result["enum"] = [value for value in values if value]
         for keyword in self._profile.keywords & schema.keys():
-            if _fits(keyword, kind) and not (keyword == "pattern" and _LOOK_AROUND.search(schema["pattern"])):
+            if keyword == "pattern" and _LOOK_AROUND.search(schema["pattern"]):
+                continue
+            if _fits(keyword, kind) and result["type"] == kind:
                 result[keyword] = schema[keyword]
         if schema.get("format") in self._profile.formats and kind in ("string", "integer", "number"):
             result["format"] = schema["format"]
-        if notes := self.notes(schema, result):
+        if notes := self.notes({**schema, "type": kind}, result):
             result["description"] = notes
         return result
 
@@ -155,9 +149,11 @@ class _Reducer:
     def notes(self, schema: dict[str, Any], result: dict[str, Any]) -> str:
         """Write the description: the author's, and what the result does not say."""
         said = []
-        values = [schema["const"]] if "const" in schema else schema.get("enum")
-        if values and "enum" not in result:
-            said.append(f"One of {', '.join(_json(value) for value in values[:_MAX_NOTED_VALUES])}")
+        if values := _values(schema):
+            if "enum" not in result:
+                said.append(told_values(values))
+            elif "" in values and "" not in result["enum"]:
+                said.append('It may also be ""')
         said += [
             f"Must be {word} {schema[keyword]}"
             for keyword, word in _BOUNDS.items()
@@ -167,8 +163,8 @@ class _Reducer:
             said.append(f"Format: {schema['format']}")
         if "pattern" in schema and "pattern" not in result and result.get("type") == "string":
             said.append(f"Pattern: {schema['pattern']}")
-        if result.get("type") == "string" and _types(schema) == ["object"]:
-            said.append(_AS_TEXT)
+        if result.get("type") == "string" and (kinds := _types(schema))[0] in _AS_TEXT and len(kinds) == 1:
+            said.append(_AS_TEXT[kinds[0]])
         others = schema.get("additionalProperties")
         if isinstance(others, dict) and others:
             said.append(f"Other properties are allowed{_each(others)}")
@@ -189,17 +185,32 @@ def _each(schema: dict[str, Any]) -> str:
 
 def _types(schema: dict[str, Any]) -> list[str]:
     types = schema.get("type")
+    values = _values(schema)
     if types is not None:
-        return [types] if isinstance(types, str) else types
-    values = [schema["const"]] if "const" in schema else schema.get("enum")
+        types = [types] if isinstance(types, str) else types
+        return [name for name in types if any(name in _kinds_of(value) for value in values)] or types
     if values:
-        kinds = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
-        return list(dict.fromkeys(kinds[type(value)] for value in values if value is not None)) or ["string"]
+        return list(dict.fromkeys(_kinds_of(value)[0] for value in values))
     for kind, keywords in _TELLING.items():
         if keywords & schema.keys():
             return [kind]
     return list(_ANY_SCALAR)
 
+
+def _values(schema: dict[str, Any]) -> list[Any]:
+    """Give the values that a schema enumerates; none if it does not."""
+    values: list[Any] = [schema["const"]] if "const" in schema else schema.get("enum", [])
+    return values
+
+
+def _kinds_of(value: Any) -> tuple[str, ...]:
+    """Give the types of a value, the narrowest first."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return ("integer", "number") if value == int(value) else ("number",)
+    return (_KINDS[type(value)],)
+
+
+_KINDS = {str: "string", bool: "boolean", list: "array", dict: "object", type(None): "null"}
 
 _TELLING = {
     "object": {"properties", "required", "additionalProperties", "patternProperties", "minProperties"},

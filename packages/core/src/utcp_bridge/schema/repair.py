@@ -12,20 +12,28 @@ from decimal import Decimal
 from typing import Any, Final
 
 from utcp_bridge.schema.plain import unique
-from utcp_bridge.schema.validator import Validator, Violation
+from utcp_bridge.schema.validator import Validator
+from utcp_bridge.schema.violations import Budget, Violation
 
 _MAX_ROUNDS = 16
 _MAX_TRIALS = 400
 _REMOVED: Final = object()
 _ALL_TYPES = ("object", "array", "integer", "number", "boolean", "null")
 _CONTAINERS = ("object", "array")
+_BEGINNINGS = tuple('{["-0123456789tfn')  # of JSON texts (RFC 8259, section 3)
 _BOOLEANS = {"true": True, "True": True, "false": False, "False": False}
 
 
 def repaired(
-    validator: Validator, arguments: dict[str, Any], violations: list[Violation]
+    validator: Validator, arguments: dict[str, Any], violations: list[Violation], budget: Budget
 ) -> tuple[dict[str, Any], list[Violation]]:
     """Mend arguments that the validator refused.
+
+    Args:
+        validator: The validator.
+        arguments: The arguments.
+        violations: What the validator said of them.
+        budget: What all trials together may cost.
 
     Returns:
         The arguments as far as they could be mended, and what the validator still refuses in them.
@@ -35,9 +43,9 @@ def repaired(
         for violation in violations:
             for trial in _proposals(arguments, violation):
                 trials += 1
-                if trials > _MAX_TRIALS:
+                if trials > _MAX_TRIALS or budget.steps < 0:
                     return arguments, violations
-                left = validator.violations(trial)
+                left = validator.violations(trial, budget)
                 if _is_better(violation, violations, left):
                     arguments, violations = trial, left
                     break
@@ -123,6 +131,8 @@ def _matches_some_branch(violation: Violation) -> bool:
 def _decoded(text: str, types: list[str] | tuple[str, ...]) -> Iterator[Any]:
     if text in _BOOLEANS and "boolean" in types:
         yield _BOOLEANS[text]
+        return
+    if not text.lstrip().startswith(_BEGINNINGS):
         return
     try:
         value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=unique)

@@ -1,15 +1,33 @@
 """A compiled validator of draft 2020-12, behind one small interface.
 
-`jsonschema-rs` judges wherever it has a wheel; elsewhere (32-bit ARM for one) the pure-Python `jsonschema` does.
-Both see only what `bundle` writes: one dialect, no identifiers, references into `$defs`.
+`jsonschema-rs` gives the verdict wherever it has a wheel; elsewhere (32-bit ARM for one), and over schemas that would
+cost it too much, `judging` does, with the pure-Python `jsonschema` or `jsonschema-rs` for the single keywords. Reasons
+always come from `judging`. All see only what `bundle` writes: one dialect, no identifiers, references into `$defs`.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
-from dataclasses import dataclass
-from typing import Any, Protocol
+import threading
+from typing import Any, Final, Protocol
+
+from utcp_bridge.schema.bundled import with_subschemas
+from utcp_bridge.schema.judging import Check, Rules, referred, tracks_evaluated
+from utcp_bridge.schema.violations import UNJUDGED, Budget, Violation
+from utcp_bridge.schema.weight import weight
+
+_MAX_WEIGHT: Final = 10_000
+"""The most times that the engine may judge one value; it takes some 10 ns each time."""
+
+_MAX_WEIGHT_OF_UNEVALUATED: Final = 500
+"""The same where it has to know what was evaluated: it writes that out when it compiles (jsonschema-rs 0.61.2)."""
+
+STEPS: Final = 5_000
+"""The steps to find out what is wrong with arguments, and again to mend it: some 20 ms."""
+
+_VALUES_PER_STEP: Final = 50
+"""The values that the engine judges in about the time of one step."""
 
 
 class CannotCompileError(ValueError):
@@ -20,41 +38,16 @@ class CannotCompileError(ValueError):
         self.path = path
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """One rule of the schema that an instance breaks.
+class Engine(Protocol):
+    """A library that compiles schemas.
 
     Attributes:
-        path: Where in the instance.
-        keyword: The keyword of the rule; `"false"` for the boolean schema.
-        schema: The schema that the keyword stands in.
-        instance: The value at `path`.
-        names: The properties that are missing (`required`), or not allowed (`additionalProperties`).
-        branches: For `anyOf` and `oneOf`, the violations of each branch.
+        is_quick: Whether its verdict on a whole schema is to be preferred to that of `judging`.
     """
 
-    path: tuple[str | int, ...]
-    keyword: str
-    schema: Any
-    instance: Any
-    names: tuple[str, ...] = ()
-    branches: tuple[tuple[Violation, ...], ...] = ()
+    is_quick: bool
 
-
-class Validator(Protocol):
-    """Judges instances against one schema; safe to share between threads."""
-
-    def is_valid(self, instance: Any) -> bool:
-        """Tell whether the instance fits."""
-
-    def violations(self, instance: Any) -> list[Violation]:
-        """Tell every rule that the instance breaks; empty if it fits."""
-
-
-class Engine(Protocol):
-    """A library that compiles schemas."""
-
-    def compile(self, schema: dict[str, Any] | bool, *, assert_formats: bool) -> Validator:
+    def compile(self, schema: dict[str, Any] | bool, *, assert_formats: bool) -> Check:
         """Compile a schema; raises `CannotCompileError`."""
 
 
@@ -72,7 +65,7 @@ def engine() -> Engine:
 def pattern_problem(pattern: str) -> str | None:
     """Tell why a regular expression of a schema cannot be used; None if it can."""
     try:
-        compile_validator({"pattern": pattern})
+        engine().compile({"pattern": pattern}, assert_formats=False)
     except CannotCompileError as error:
         return str(error)
     return None
@@ -88,4 +81,77 @@ def compile_validator(schema: dict[str, Any] | bool, *, assert_formats: bool = F
     Raises:
         CannotCompileError: The engine refuses the schema.
     """
-    return engine().compile(schema, assert_formats=assert_formats)
+    return Validator(schema, engine(), assert_formats=assert_formats)
+
+
+class Validator:
+    """Judges instances against one schema; safe to share between threads."""
+
+    __slots__ = ("_assert_formats", "_engine", "_is_quick", "_lock", "_rules", "_schema", "is_valid")
+
+    def __init__(self, schema: dict[str, Any] | bool, engine: Engine, *, assert_formats: bool) -> None:
+        self._schema = schema
+        self._engine = engine
+        self._assert_formats = assert_formats
+        self._lock = threading.Lock()
+        self._rules: Rules | None = None
+        self._is_quick = engine.is_quick and _is_light(schema)
+        # A heavy one is compiled only to see whether it can be.
+        whole = schema if self._is_quick else _without_unevaluated(schema)
+        compiled = engine.compile(whole, assert_formats=assert_formats)
+        self.is_valid = compiled.is_valid if self._is_quick else self._judged
+        """Tells whether an instance fits."""
+
+    def judge(self, instance: Any) -> list[Violation]:
+        """Tell the rules that the instance breaks; empty if it fits."""
+        if not self._is_quick:
+            return self._prepared().judge(instance, STEPS)
+        return [] if self.is_valid(instance) else self._reasons(instance, Budget(STEPS))
+
+    def violations(self, instance: Any, budget: Budget) -> list[Violation]:
+        """Tell the rules that the instance breaks, as far as the budget goes; empty if it fits."""
+        if not self._is_quick:
+            return self._prepared().violations(instance, budget)
+        budget.spend(_size(instance) / _VALUES_PER_STEP)
+        return [] if self.is_valid(instance) else self._reasons(instance, budget)
+
+    def _reasons(self, instance: Any, budget: Budget) -> list[Violation]:
+        # The engine's verdict stands, also where the reasons for it cannot be told.
+        return self._prepared().violations(instance, budget) or [Violation((), UNJUDGED, {}, instance)]
+
+    def _judged(self, instance: Any) -> bool:
+        return not self._prepared().judge(instance, STEPS)
+
+    def _prepared(self) -> Rules:
+        with self._lock:
+            if self._rules is None:
+                compile_check = functools.partial(self._engine.compile, assert_formats=self._assert_formats)
+                self._rules = Rules(self._schema, compile_check, is_quick=self._is_quick)
+            return self._rules
+
+
+def _is_light(schema: dict[str, Any] | bool) -> bool:
+    # Without definitions a schema is judged about as often as it is long.
+    if isinstance(schema, bool) or "$defs" not in schema:
+        return True
+    most = _MAX_WEIGHT_OF_UNEVALUATED if tracks_evaluated(schema) else _MAX_WEIGHT
+    return weight(schema, functools.partial(referred, schema)) <= most
+
+
+def _without_unevaluated(schema: Any) -> Any:
+    if not isinstance(schema, dict):
+        return schema
+    kept = {keyword: value for keyword, value in schema.items() if not keyword.startswith("unevaluated")}
+    return with_subschemas(kept, _without_unevaluated)
+
+
+def _size(instance: Any) -> int:
+    count, waiting = 0, [instance]
+    while waiting:
+        value = waiting.pop()
+        count += 1
+        if isinstance(value, dict):
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+    return count

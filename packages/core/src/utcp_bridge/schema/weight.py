@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from utcp_bridge.schema.bundled import subschemas
@@ -21,8 +21,29 @@ def weight(schema: Any, target: Callable[[str], Any]) -> float:
         schema: A bundled schema.
         target: Gives what a reference points to.
     """
-    known: dict[int, float] = {}
-    entered: set[int] = set()
+
+    def here(part: dict[str, Any]) -> Iterator[Any]:
+        return in_place(part, target)
+
+    everywhere: dict[int, float] = {}
+    _measure(schema, here, subschemas, everywhere)
+    # Once more without what is below, where no reference can lead back: there nothing counts too little.
+    alone: dict[int, float] = {}
+    waiting, seen = [schema], set[int]()
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict) and id(part) not in seen:
+            seen.add(id(part))
+            _measure(part, here, lambda _: (), alone)
+            waiting.extend((*here(part), *subschemas(part)))
+    return max(everywhere.get(id(schema), 1), *alone.values(), 1)
+
+
+_Children = Callable[[dict[str, Any]], Iterable[Any]]
+
+
+def _measure(schema: Any, here: _Children, below: _Children, known: dict[int, float]) -> None:
+    entered: set[int] = set(known)
     # A stack of its own, because definitions may lead to each other further than Python can recurse.
     stack = [(schema, False)]
     while stack:
@@ -30,15 +51,12 @@ def weight(schema: Any, target: Callable[[str], Any]) -> float:
         if not isinstance(part, dict):
             continue
         if is_leaving:
-            here = [known.get(id(child), 1) for child in in_place(part, target)]
-            below = [known.get(id(child), 1) for child in subschemas(part)]
-            known[id(part)] = 1 + sum(here) + max(below, default=0)
+            beside = sum(known.get(id(child), 1) for child in here(part))
+            known[id(part)] = 1 + beside + max((known.get(id(child), 1) for child in below(part)), default=0)
         elif id(part) not in entered:
             entered.add(id(part))
             stack.append((part, True))
-            stack.extend((child, False) for child in in_place(part, target))
-            stack.extend((child, False) for child in subschemas(part))
-    return known.get(id(schema), 1)
+            stack.extend((child, False) for child in (*here(part), *below(part)))
 
 
 def in_place(schema: dict[str, Any], target: Callable[[str], Any]) -> Iterator[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,12 +47,16 @@ class DraftManual:
         skipped: What could not be used, and why.
         manual_version: The document's version.
         protocols: Protocols that documents of this kind cannot do without, so that they need not be allowed.
+        variables: Values that the manual gives to variables of its tools; what the operator defines comes first.
+        warnings: What is odd about the document, in whole sentences.
     """
 
     tools: tuple[DraftTool, ...] = ()
     skipped: tuple[SkippedTool, ...] = ()
     manual_version: str = "1.0.0"
     protocols: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
 
 def draft_of(tool: Any) -> DraftTool:

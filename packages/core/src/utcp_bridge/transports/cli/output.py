@@ -6,8 +6,10 @@ import json
 import re
 import signal
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from utcp_bridge.config.json_faults import json_fault
 from utcp_bridge.errors import ToolExecutionError
 
 MOST_SHOWN = 4_000
@@ -16,6 +18,23 @@ MOST_SHOWN = 4_000
 _HINTS = {126: "a command is not executable", 127: "command not found; is it installed, and on the PATH?"}
 _FIRST_SIGNAL = 128
 _MAY_BE_JSON = re.compile(r'\ufeff?\s*[\[{"0-9tfn-]')
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a command had written when it was cancelled, as a reply that was begun.
+
+    Attributes:
+        pieces: The text.
+        latest: When the last of it was read, by `time.monotonic`.
+    """
+
+    pieces: tuple[str]
+    latest: float
+
+    def whole(self) -> str:
+        """The text."""
+        return self.pieces[0]
 
 
 def text_of(output: bytes) -> str:
@@ -73,6 +92,25 @@ def with_outputs(sentence: str, stdout: str, stderr: str) -> str:
     return "\n".join([sentence + (":" if parts else ", with no output"), *parts])
 
 
+def unfinished(exit_code: int | None, stdout: str, stderr: str) -> str:
+    """What a command had written when it was cancelled; an empty text if there is nothing to tell.
+
+    Args:
+        exit_code: The exit code of its shell, if only a process in the background was still at work.
+        stdout: Its standard output.
+        stderr: Its standard error.
+    """
+    parts = [f"{name}: {text}" for name, text in (("stdout", stdout), ("stderr", stderr)) if text.strip()]
+    if len(parts) == 1 and stdout.strip():
+        parts = [stdout]
+    if exit_code is not None:
+        parts.append(
+            f"[its shell had ended with exit code {exit_code}, but a process that it left in the background held its "
+            "output]"
+        )
+    return "\n".join(parts)
+
+
 def bounded(text: str) -> str:
     """A text cut in its middle, where it is longest and tells least."""
     if len(text) <= MOST_SHOWN:
@@ -87,7 +125,7 @@ def manual_document(output: str) -> Any:
     Besides a document alone, as utcp-cli 1.1.5 does: a manual among lines of a log, and tools given one by one.
 
     Raises:
-        ValueError: There is none.
+        ValueError: There is none; the message says why, if there is something that looks like one.
     """
     text = output.removeprefix("\ufeff")
     try:
@@ -103,7 +141,8 @@ def manual_document(output: str) -> Any:
         if isinstance(value, dict) and "name" in value:
             tools.append(value)
     if not tools:
-        raise ValueError(str(not_json)) from not_json
+        # Of what does not even begin like JSON there is nothing to mend.
+        raise ValueError(json_fault(not_json, text) if text.lstrip()[:1] in {"{", "["} else "") from not_json
     return {"tools": tools}
 
 

@@ -32,7 +32,17 @@ from utcp_cli.cli_call_template import CliCallTemplate, CommandStep
 from utcp_cli.cli_communication_protocol import CliCommunicationProtocol
 
 from utcp_bridge.errors import ConfigError, ToolArgumentsError, ToolCallError, ToolExecutionError, ToolTransportError
-from utcp_bridge.transports.cli.output import chosen, failure, manual_document, reply, text_of, with_outputs
+from utcp_bridge.transports.begun import note_begun
+from utcp_bridge.transports.cli.output import (
+    Written,
+    chosen,
+    failure,
+    manual_document,
+    reply,
+    text_of,
+    unfinished,
+    with_outputs,
+)
 from utcp_bridge.transports.cli.script import argument_names, argument_text, build_script, substitute, with_flags
 
 DEFAULT_MAX_OUTPUT = 16 * 1024 * 1024
@@ -75,6 +85,8 @@ class CliProtocol(CliCommunicationProtocol):
                 command as `step` where there are several.
             ToolTransportError: The shell could not be started.
             ConfigError: The template is none of this protocol, or has no commands.
+
+        Where it is cancelled, what the commands had written is noted as a reply that was begun.
         """
         template = _cli_template(tool_call_template)
         commands, texts = with_flags([step.command for step in template.commands], tool_args)
@@ -84,7 +96,7 @@ class CliProtocol(CliCommunicationProtocol):
         if absent:
             await _refuse_missing(caller, tool_name, absent)
         texts |= {name: argument_text(name, tool_args.get(name)) for name in names}
-        stdout, stderr = await self._run(template, texts, subject="the command")
+        stdout, stderr = await self._run(template, texts, subject="the command", caller=caller)
         return reply(stdout) if stdout else text_of(stderr)
 
     async def fetch_document(self, template: CallTemplate) -> Any:
@@ -102,7 +114,8 @@ class CliProtocol(CliCommunicationProtocol):
         try:
             return manual_document(stdout)
         except ValueError as error:
-            problem = f"{subject} exited with code 0, but did not print a manual in JSON ({error})"
+            problem = f"{subject} exited with code 0, but did not print a manual in JSON"
+            problem += f" ({error})" if str(error) else ""
             errors = text_of(stderr)
             block = {"type": "cli_error", "exit_code": 0, "stdout": stdout, "stderr": errors}
             raise ToolExecutionError(with_outputs(problem, stdout, errors), raw=[block]) from error
@@ -125,16 +138,25 @@ class CliProtocol(CliCommunicationProtocol):
             errors=errors,
         )
 
-    async def _run(self, template: CliCallTemplate, texts: Mapping[str, str], *, subject: str) -> tuple[str, bytes]:
+    async def _run(
+        self, template: CliCallTemplate, texts: Mapping[str, str], *, subject: str, caller: Any = None
+    ) -> tuple[str, bytes]:
         if _WINDOWS:
             return await self._run_in_powershell(template, texts, subject)
-        from utcp_bridge.transports.cli.shell import OutputTooLargeError, run_shell  # not for Windows
+        from utcp_bridge.transports.cli.shell import OutputTooLargeError, Unfinished, run_shell  # not for Windows
 
         commands = [step.command for step in template.commands]
         script = build_script(commands, texts, self._make_nonce())
         environment = {**self._prepare_environment(template), **script.environment}
         selected = _selected(template.commands)
         shell = _bash()
+
+        def tell(left: Unfinished) -> None:
+            selected[len(left.outputs) - 1] = True
+            text = unfinished(left.exit_code, chosen(left.outputs, selected), text_of(left.stderr))
+            if text:
+                note_begun(Written((text,), left.latest), caller)
+
         try:
             finished = await run_shell(
                 script,
@@ -142,6 +164,7 @@ class CliProtocol(CliCommunicationProtocol):
                 environment=_encoded(environment),
                 working_dir=template.working_dir,
                 max_output=self._max_output,
+                tell=tell,
             )
         except OutputTooLargeError as error:
             stdout, stderr = chosen(error.outputs, selected), text_of(error.stderr)

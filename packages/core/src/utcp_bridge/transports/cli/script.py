@@ -10,13 +10,24 @@ from dataclasses import dataclass
 
 from utcp_bridge.config.legacy import ALL_ARGUMENTS, arguments_as_flags
 from utcp_bridge.errors import ToolArgumentsError, ToolExecutionError
-from utcp_bridge.transports.cli.placeholders import Place, Placeholder, find_placeholders
+from utcp_bridge.transports.cli.builtins import BUILT_IN, Attributes
+from utcp_bridge.transports.cli.placeholders import Demand, Place, Placeholder, find_placeholders, scan
 
 # Linux takes at most 128 KiB for one variable of the environment (MAX_ARG_STRLEN in execve(2)), macOS 1 MiB for
 # all; what is longer reaches the shell through a pipe.
 _LONGEST_IN_ENVIRONMENT = 32 * 1024
 _MOST_IN_ENVIRONMENT = 256 * 1024
 _NUMBER = re.compile(r"[+-]?[0-9]*(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_PLAIN = re.compile(r"[\w./:@%+,=-]*")
+# What may be a value where the shell does more with it than to hand it on, and how that is said.
+_ALLOWED: dict[Demand, tuple[re.Pattern[str], str]] = {
+    Demand.NUMBER: (_NUMBER, "must be a number"),
+    Demand.NAME: (re.compile(r"[A-Za-z0-9_]*"), "may hold only letters, digits and _"),
+    Demand.CODE: (_PLAIN, "may hold only letters, digits and any of _./:@%+,=-"),
+    Demand.EXPANDED: (re.compile(r"[^$`<>\"'\\]*"), "may hold none of $`<>\"'\\"),
+    Demand.NO_LIST: (re.compile(r"(?!\().*", re.DOTALL), "may not begin with ("),
+    Demand.NO_OPTION: (re.compile(r"(?!-.).*", re.DOTALL), "may not begin with -"),
+}
 _IDENTIFIER = re.compile(r"[A-Za-z0-9_]+")
 _REFERENCES = {
     Place.WORD: '"${variable}"',
@@ -135,14 +146,16 @@ def build_script(commands: Sequence[str], texts: Mapping[str, str], nonce: str) 
         nonce: Part of the variables' names; new for each call, so that no command can hold such a name already.
 
     Raises:
-        ToolArgumentsError: A value that is no number stands where the shell evaluates it.
-        ToolExecutionError: A placeholder stands where the shell would take it literally.
+        ToolArgumentsError: A value stands where the shell does more with it than to hand it on, and is not of the kind
+            that is safe there, such as a number where it is calculated with.
+        ToolExecutionError: A placeholder stands where the shell would take it literally, or where no value is safe.
     """
-    steps, variables = [], {}
+    steps, variables, known = [], {}, BUILT_IN
     for command in commands:
-        step, added = substitute(command, texts.__getitem__, nonce)
+        step, added = substitute(command, texts.__getitem__, nonce, known)
         steps.append(step)
         variables.update(added)
+        known = scan(command, known).attributes  # the steps share one shell
     environment, long_values, room = {}, {}, _MOST_IN_ENVIRONMENT
     for variable, text in variables.items():
         size = len(text.encode())
@@ -154,10 +167,12 @@ def build_script(commands: Sequence[str], texts: Mapping[str, str], nonce: str) 
     return ShellScript(tuple(steps), environment, long_values)
 
 
-def substitute(command: str, text_of: Callable[[str], str], nonce: str) -> tuple[str, dict[str, str]]:
+def substitute(
+    command: str, text_of: Callable[[str], str], nonce: str, known: Attributes = BUILT_IN
+) -> tuple[str, dict[str, str]]:
     """One command with references in the place of its placeholders, and the variables that they refer to."""
     parts, variables, at = [], {}, 0
-    for found in find_placeholders(command):
+    for found in scan(command, known).placeholders:
         text = text_of(found.name)
         _refuse_unsafe(found, text)
         variable = _variable(found.name, nonce)
@@ -173,10 +188,16 @@ def _refuse_unsafe(found: Placeholder, text: str) -> None:
             f"this tool's command has UTCP_ARG_{found.name}_UTCP_END {found.place.value}, where no shell fills it in; "
             "its author must move it"
         )
-    if found.evaluated and not _NUMBER.fullmatch(text):
-        raise ToolArgumentsError(
-            f"argument {found.name!r} must be a number, because this tool's command calculates with it"
+    if found.demand is Demand.NEVER:
+        raise ToolExecutionError(
+            f"this tool's command has UTCP_ARG_{found.name}_UTCP_END {found.demand.value}; its author must move it"
         )
+    if found.demand in _ALLOWED:
+        allowed, words = _ALLOWED[found.demand]
+        if not allowed.fullmatch(text):
+            raise ToolArgumentsError(
+                f"argument {found.name!r} {words}, because this tool's command {found.demand.value}"
+            )
 
 
 def _variable(name: str, nonce: str) -> str:

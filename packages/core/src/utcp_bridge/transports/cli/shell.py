@@ -7,9 +7,11 @@ import fcntl
 import logging
 import os
 import subprocess
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from utcp_bridge.transports.cli.leash import Leash
 from utcp_bridge.transports.cli.process_group import ProcessGroup
 from utcp_bridge.transports.cli.script import ShellScript
 
@@ -37,6 +39,23 @@ class Finished:
     stderr: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """What a script had come to when it was cancelled.
+
+    Attributes:
+        exit_code: Its exit code, if the shell had ended and something else held its output; else None.
+        outputs: What each step that was begun had written to standard output.
+        stderr: What all of them had written to standard error.
+        latest: When the last of that was read, by `time.monotonic`.
+    """
+
+    exit_code: int | None
+    outputs: tuple[bytes, ...]
+    stderr: bytes
+    latest: float
+
+
 class OutputTooLargeError(Exception):
     """A script wrote more than it may and was ended; holds what it wrote up to there."""
 
@@ -53,6 +72,7 @@ async def run_shell(
     environment: Mapping[bytes, bytes],
     working_dir: str | None,
     max_output: int,
+    tell: Callable[[Unfinished], object],
 ) -> Finished:
     """Run a script in a process group of its own: without a terminal, and with an empty standard input.
 
@@ -67,6 +87,7 @@ async def run_shell(
         environment: The whole environment.
         working_dir: Where to start; None for the current directory.
         max_output: The most bytes of standard output and error together.
+        tell: Is told what there is when this is cancelled, before anything is ended: nothing is returned then.
 
     Raises:
         OutputTooLargeError: It wrote more than `max_output`.
@@ -77,8 +98,9 @@ async def run_shell(
         group = run.start(script, shell, environment, working_dir)
         try:
             await run.finished(group)
-        except (asyncio.CancelledError, OutputTooLargeError):
-            run.warn_of_background(group)
+        except (asyncio.CancelledError, OutputTooLargeError) as error:
+            if isinstance(error, asyncio.CancelledError):
+                tell(run.unfinished(group))
             await group.end()
             raise
         finally:
@@ -98,10 +120,12 @@ class _Run:
         self._silent = asyncio.Event()  # both outputs are closed, or too much was written
         self._steps = [bytearray()]
         self._errors = bytearray()
+        self._latest = time.monotonic()
         self._room = max_output
         self._too_large = False
         self._stdout = self._stderr = self._control = -1
         self._feeds: list[int] = []
+        self._leash: Leash | None = None
         self._open: set[int] = set()  # our ends of pipes
         self._watched: dict[int, Callable[[int], object]] = {}  # those that the loop watches, and how it stops
 
@@ -147,6 +171,7 @@ class _Run:
             for fd in theirs:
                 os.close(fd)
         group = ProcessGroup(leader)
+        self._leash = Leash(leader.pid)
         self._watch(self._stdout, lambda: self._read(self._stdout, self._steps[-1]))
         self._watch(self._stderr, lambda: self._read(self._stderr, self._errors))
         if self._control >= 0:
@@ -162,15 +187,20 @@ class _Run:
         await group.wait()
         self.is_finished = True
 
-    def warn_of_background(self, group: ProcessGroup) -> None:
-        if not self._too_large and not self._silent.is_set() and group.has_exited():
+    def unfinished(self, group: ProcessGroup) -> Unfinished:
+        exit_code = None
+        if not self._silent.is_set() and group.has_exited():
+            exit_code = group.exit_code
             _logger.warning(
                 "A command was stopped although its shell had ended, with exit code %d: a process that it had left in "
                 "the background still held its output. Redirect that (`>/dev/null 2>&1 &`) to let it run on.",
-                group.exit_code,
+                exit_code,
             )
+        return Unfinished(exit_code, self.outputs, self.stderr, self._latest)
 
     def close(self) -> None:
+        if self._leash is not None:
+            self._leash.release()
         for fd in tuple(self._open):
             self._shut(fd)
 
@@ -204,6 +234,7 @@ class _Run:
             if self._open.isdisjoint({self._stdout, self._stderr}):
                 self._silent.set()
             return 0
+        self._latest = time.monotonic()
         buffer += data[: self._room]
         self._room -= len(data)
         if self._room < 0:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
+import importlib.util
 import logging
 import threading
 from collections.abc import Iterator
@@ -12,8 +14,11 @@ from dataclasses import dataclass
 logger = logging.getLogger(__name__)
 
 _GROUP = "utcp.plugins"
+# UTCP's own plugins that may come without an entry point: utcp-gql 1.1.6 does, so that upstream never registers it.
+_UNANNOUNCED = {"graphql": "utcp_gql", "mcp": "utcp_mcp", "tcp": "utcp_socket", "websocket": "utcp_websocket"}
 _lock = threading.Lock()
 _broken: dict[str, str] = {}
+_tried: set[str] = set()
 
 
 def load_plugins() -> dict[str, str]:
@@ -29,6 +34,7 @@ def load_plugins() -> dict[str, str]:
             from utcp.plugins import plugin_loader
 
             broken = () if plugin_loader.plugins_initialized else _register_all()
+            broken += _register_unannounced()
             # It imports the rest of what configures the root logger.
             import utcp_bridge.transports.client.owned  # noqa: F401
         # Only now, for within the shield a warning would go nowhere.
@@ -66,6 +72,24 @@ def _register_all() -> tuple[_BrokenPlugin, ...]:
     finally:
         plugin_loader.loading_plugins = False
     return tuple(broken for broken in outcomes if broken is not None)
+
+
+def _register_unannounced() -> tuple[_BrokenPlugin, ...]:
+    """Register those of UTCP's own plugins that are installed and say nothing of it, once for the process."""
+    entry_points = importlib.metadata.entry_points(group=_GROUP)
+    announced = {entry_point.module.partition(".")[0] for entry_point in entry_points}
+    broken = []
+    for name, module in _UNANNOUNCED.items():
+        if module in announced | _tried:
+            continue
+        _tried.add(module)
+        if importlib.util.find_spec(module) is None:
+            continue
+        try:
+            importlib.import_module(module).register()
+        except Exception as error:  # noqa: BLE001 - as in `_register`
+            broken.append(_BrokenPlugin(name, module.replace("_", "-"), f"{type(error).__name__}: {error}"))
+    return tuple(broken)
 
 
 def _register(entry_point: importlib.metadata.EntryPoint) -> _BrokenPlugin | None:

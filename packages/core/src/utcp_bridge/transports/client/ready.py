@@ -10,7 +10,7 @@ from utcp_bridge.transports.client.client import Client
 from utcp_bridge.transports.client.loaded import FetchedManual, LoadedManual, discovered_tool
 from utcp_bridge.transports.drafts import draft_of
 from utcp_bridge.transports.secrets.leaks import guard_upstream_loggers
-from utcp_bridge.transports.variables import UndefinedVariableError, Variables, VariableUse
+from utcp_bridge.transports.variable_values import UndefinedVariableError, Variables, VariableUse
 
 
 class ReadyClient(Client):

@@ -17,7 +17,7 @@ from yarl import URL
 
 from utcp_bridge.errors import ToolCallError, ToolExecutionError
 from utcp_bridge.transports.http.body import Body, BodyRules, encode_body
-from utcp_bridge.transports.http.exchange import Sender, error_of, read_body
+from utcp_bridge.transports.http.exchange import Sender, error_of, leads_nowhere, read_body
 from utcp_bridge.transports.http.oauth import TokenStore, token_form, token_reply
 from utcp_bridge.transports.http.pool import Pools
 from utcp_bridge.transports.http.reason import MAX_ERROR_BYTES
@@ -109,7 +109,7 @@ class HttpCaller:
             follow: Whether redirects are followed (default) or refused.
 
         Raises:
-            ToolExecutionError: The server answered with a status of 400 or above, or redirected too often.
+            ToolExecutionError: The server answered with a status of 400 or above, or redirected too often or nowhere.
             ToolTransportError: The server could not be reached, or must not be asked.
         """
         self._sender.check(request, context)
@@ -122,7 +122,7 @@ class HttpCaller:
             self._store.refuse(request.oauth2, token)
             await self._authorise(request)
             response = await self._sender.send(request, body, context, follow=follow)
-        if response.status < 400:
+        if response.status < 400 and not leads_nowhere(response):
             return response
         async with response:
             raise await error_of(response)

@@ -17,6 +17,7 @@ from utcp_bridge.transports.http.body import Body
 from utcp_bridge.transports.http.failures import coding_error, connection_error
 from utcp_bridge.transports.http.pool import Pools
 from utcp_bridge.transports.http.reason import MAX_ERROR_BYTES, http_error
+from utcp_bridge.transports.http.reply import BegunReply
 from utcp_bridge.transports.http.request import HttpRequest
 from utcp_bridge.transports.http.security import (
     MAX_REDIRECTS,
@@ -110,8 +111,14 @@ class Sender:
             target = _redirect_target(url, location)
             self._rules.check_redirect(str(url), str(target), context=context)
             headers = headers.copy()
+            if response.status == 303 and method != "HEAD":
+                method, body = "GET", None
             if not same_origin(str(url), str(target)):
-                body = None
+                if body is not None:
+                    raise RefusedRequestError(
+                        f"{origin_of(str(url))} redirected to another server, {origin_of(str(target))}, which is not "
+                        "sent the body of the request; let the call template name the final URL."
+                    )
                 headers = CIMultiDict(
                     (name, value)
                     for name, value in headers.items()
@@ -119,8 +126,6 @@ class Sender:
                 )
             elif response.cookies:
                 headers["Cookie"] = _with_cookies(headers.get("Cookie"), response)
-            if response.status == 303 and method != "HEAD":
-                method, body = "GET", None
             if body is None:
                 headers.popall("Content-Type", None)
             url = target
@@ -151,8 +156,13 @@ def _with_cookies(known: str | None, response: aiohttp.ClientResponse) -> str:
     return "; ".join(([known] if known else []) + fresh)
 
 
+def leads_nowhere(response: aiohttp.ClientResponse) -> bool:
+    """Whether a reply is a redirect that does not say where to."""
+    return response.status in REDIRECT_STATUSES and not response.headers.get("Location")
+
+
 async def error_of(response: aiohttp.ClientResponse) -> ToolExecutionError:
-    """The error that a reply of status 400 or above stands for; reads at most 64 KiB of it."""
+    """The error that a reply stands for, of status 400 or above or a redirect; reads at most 64 KiB of it."""
     chunks: list[bytes] = []
     size = 0
     try:
@@ -171,8 +181,13 @@ async def error_of(response: aiohttp.ClientResponse) -> ToolExecutionError:
     )
 
 
-async def read_body(response: aiohttp.ClientResponse, limit: int) -> bytes:
+async def read_body(response: aiohttp.ClientResponse, limit: int, begun: BegunReply | None = None) -> bytes:
     """The body, decompressed.
+
+    Args:
+        response: The reply.
+        limit: Where reading stops with an error, in bytes.
+        begun: Is given each part of a body that does not come in one; default None.
 
     Raises:
         ToolExecutionError: It has more bytes than `limit`, where reading stops.
@@ -191,9 +206,13 @@ async def read_body(response: aiohttp.ClientResponse, limit: int) -> bytes:
         if stream.at_eof() and size <= limit:
             return content
         chunks = [content]
+        if begun is not None:
+            begun.add(content)
         while size <= limit and (chunk := await stream.readany()):
             chunks.append(chunk)
             size += len(chunk)
+            if begun is not None:
+                begun.add(chunk)
     except (aiohttp.ClientError, OSError) as error:
         raise connection_error(error, response.url) from error
     if size > limit:

@@ -12,6 +12,9 @@ from utcp_bridge.errors import ToolTransportError
 
 # The words of aiohttp 3.14: "Can not decode content-encoding: brotli (br). Please install `Brotli`".
 _UNREADABLE = re.compile(r"decode content-encoding: (?:\w+ )?\(?(\w+)")
+# Likewise: "Got more than 262144 bytes when reading: b'...'", "Too many headers received".
+_HEADER_TOO_LONG = re.compile(r"Got more than (\d+) bytes when reading")
+_TOO_MANY_HEADERS = "Too many headers"
 _DECODED = frozenset({"gzip", "deflate", "br", "zstd"})
 _CODINGS = _DECODED | {"compress", "x-compress", "x-gzip", "xz", "lzma"}  # RFC 9110, section 8.4.1, and in the wild
 _DECODERS = {"br": "Brotli", "zstd": "backports.zstd"}
@@ -82,6 +85,13 @@ def _sentence(error: Exception, server: str, host: str) -> str:
     if isinstance(error, aiohttp.ClientResponseError) and (coding := _UNREADABLE.search(error.message)) is not None:
         # Only what can be read is asked for (`Accept-Encoding`), and yet some servers send it.
         return _unreadable(coding[1], server, f", or install {_DECODERS.get(coding[1], coding[1])!r}")
+    if isinstance(error, aiohttp.ClientResponseError) and (size := _HEADER_TOO_LONG.search(error.message)) is not None:
+        return (
+            f"{server} answered with a header of more than {int(size[1]):,} bytes, which is not read; have it send "
+            "less in its headers, such as shorter cookies."
+        )
+    if isinstance(error, aiohttp.ClientResponseError) and _TOO_MANY_HEADERS in error.message:
+        return f"{server} answered with more header lines than are read; have it send fewer headers."
     if isinstance(error, aiohttp.ClientResponseError):
         return f"{server} answered with something that is not HTTP."
     if isinstance(error, TimeoutError):

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator
 from contextlib import suppress
+from inspect import signature
 from typing import Any, Final
 
 import aiohttp
@@ -26,12 +27,24 @@ logger = logging.getLogger(__name__)
 
 IDLE_SECONDS: Final = 30.0  # how long an unused connection is kept
 PER_HOST: Final = 100  # connections to one host; more calls wait for one of them
+MAX_HEADER_BYTES: Final = 256 * 1024  # of one header line of a reply, and of its first line; as browsers read
+MAX_HEADERS: Final = 1_000  # header lines of a reply
 _CLOSE_SECONDS: Final = 5.0  # how long `close` waits for a loop of another thread
 _LOOK_SECONDS: Final = 0.02  # how often it looks whether that loop still runs
 _STALE_SECONDS: Final = 0.5
 
 # No limits: the toolset cancels what takes too long.
 _NO_TIMEOUT = aiohttp.ClientTimeout(total=None, connect=None, sock_connect=None, sock_read=None)
+# aiohttp's own limits, of 8,190 bytes and 128 lines, are below what real servers send; older versions count no lines.
+_HEADER_LIMITS: Final[dict[str, Any]] = {
+    name: limit
+    for name, limit in (
+        ("max_line_size", MAX_HEADER_BYTES),
+        ("max_field_size", MAX_HEADER_BYTES),
+        ("max_headers", MAX_HEADERS),
+    )
+    if name in signature(aiohttp.ClientSession).parameters
+}
 
 
 class Pool:
@@ -60,6 +73,7 @@ class Pool:
             timeout=_NO_TIMEOUT,
             trust_env=False,
             skip_auto_headers=("Content-Type",),  # a request without a body has no type
+            **_HEADER_LIMITS,
         )
         self._lifetime: AsyncGenerator[None, None] | None = None
         self._pid = os.getpid()

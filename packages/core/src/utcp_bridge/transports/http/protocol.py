@@ -14,10 +14,11 @@ from utcp_http.http_call_template import HttpCallTemplate
 from utcp_http.http_communication_protocol import HttpCommunicationProtocol
 
 from utcp_bridge.errors import ToolCallError
+from utcp_bridge.transports.begun import note_begun
 from utcp_bridge.transports.documents.parsing import MAX_DOCUMENT_BYTES, DocumentError, parse_document
 from utcp_bridge.transports.http.caller import CALL, DISCOVERY, HttpCaller, HttpOptions, status_of
 from utcp_bridge.transports.http.exchange import read_body
-from utcp_bridge.transports.http.reply import read_reply
+from utcp_bridge.transports.http.reply import BegunReply, read_reply
 from utcp_bridge.transports.http.request import basic_auth, build_request
 from utcp_bridge.transports.http.template import HttpParameter, MappedHttpCallTemplate
 from utcp_bridge.transports.http.url import parse_url_template
@@ -50,7 +51,7 @@ class HttpProtocol(HttpCommunicationProtocol):
         """Call a tool.
 
         Args:
-            caller: Not used.
+            caller: The client; see `note_begun`.
             tool_name: Not used; the toolset puts the tool's name into errors.
             tool_args: The arguments.
             tool_call_template: The tool's call template, its variables filled in.
@@ -67,9 +68,12 @@ class HttpProtocol(HttpCommunicationProtocol):
         request = build_request(_http_template(tool_call_template), tool_args)
         body = await self._caller.body(request, tool_call_template)
         async with await self._caller.answer(request, body, context=CALL) as response:
-            content = await read_body(response, self._caller.options.max_reply_bytes)
-            headers = response.headers
-            return read_reply(content, headers.get("Content-Type", ""), headers.get("Content-Disposition", ""))
+            content_type = response.headers.get("Content-Type", "")
+            begun = BegunReply(content_type)
+            if begun.tells_something:
+                note_begun(begun, caller)
+            content = await read_body(response, self._caller.options.max_reply_bytes, begun)
+            return read_reply(content, content_type, response.headers.get("Content-Disposition", ""))
 
     async def fetch_document(self, template: CallTemplate) -> tuple[Any, str]:
         """Fetch the document that a manual call template points to, a UTCP manual or an OpenAPI document.

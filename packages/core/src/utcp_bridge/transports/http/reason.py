@@ -67,7 +67,7 @@ _BOILERPLATE = frozenset(
 def http_error(
     status: int, phrase: str | None, content: bytes, content_type: str, *, retry_after: str | None = None
 ) -> ToolExecutionError:
-    """The error for a reply of status 400 or above.
+    """The error for a reply of status 400 or above, or for a redirect that does not say where to.
 
     Args:
         status: The HTTP status.
@@ -85,6 +85,8 @@ def http_error(
     if reason.casefold() == phrase.casefold():
         reason = ""
     message = f"HTTP {status} {phrase}".rstrip() + (f": {reason}" if reason else "")
+    if status < 400:
+        message += " (a redirect that does not say where to)"
     block: dict[str, Any] = {"type": "http_error", "status": status, "body": body}
     if retry_after and len(retry_after) <= 64:
         wait = _clean(retry_after)

@@ -5,11 +5,43 @@ from __future__ import annotations
 import base64
 import json
 import re
+from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 from utcp_bridge.content_types import UNTYPED, charset_of, decode_text, is_json, is_text, media_type, plain_text
 
 _FILENAME = re.compile(r"filename\s*=\s*(?:\"([^\"]*)\"|([^\s;]+))", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class BegunReply:
+    """A reply that is being read; as `begun.Begun`.
+
+    Attributes:
+        content_type: Its `Content-Type`, or an empty string.
+        pieces: The parts of its body that have come so far.
+        latest: When the last of them came, by `time.monotonic`.
+    """
+
+    content_type: str
+    pieces: list[bytes] = field(default_factory=list)
+    latest: float = 0.0
+
+    @property
+    def tells_something(self) -> bool:
+        """Whether a part of it means something, as a part of a text does, and none of one JSON value or a picture."""
+        kind = media_type(self.content_type)
+        return is_text(kind) and not is_json(kind)
+
+    def add(self, piece: bytes) -> None:
+        """Take the next part, which has come just now."""
+        self.pieces.append(piece)
+        self.latest = monotonic()
+
+    def whole(self) -> Any:
+        """What the parts make together."""
+        return read_reply(b"".join(self.pieces), self.content_type)
 
 
 def read_reply(content: bytes, content_type: str, disposition: str = "") -> Any:

@@ -19,6 +19,7 @@ from yarl import URL
 
 from utcp_bridge.errors import ToolArgumentsError
 from utcp_bridge.transports.http.cookies import cookie_pairs, cookie_value
+from utcp_bridge.transports.http.marks import NOT_GIVEN
 from utcp_bridge.transports.http.security import RefusedRequestError
 from utcp_bridge.transports.http.template import HttpParameter, MappedHttpCallTemplate
 from utcp_bridge.transports.http.url import parse_url_template
@@ -84,8 +85,8 @@ def build_request(template: HttpCallTemplate, arguments: Mapping[str, Any]) -> H
     """The request of a call.
 
     Arguments go where the template says: placeholders of the URL, `header_fields`, `body_field`, and for a
-    `MappedHttpCallTemplate` its `parameters`. What is left becomes the query, as with upstream: whether a tool's
-    schema is closed was decided before, when the arguments were accepted.
+    `MappedHttpCallTemplate` its `parameters` and what it has `written`. What is left becomes the query, as with
+    upstream: whether a tool's schema is closed was decided before, when the arguments were accepted.
 
     Args:
         template: The call template, its variables filled in.
@@ -112,7 +113,17 @@ def build_request(template: HttpCallTemplate, arguments: Mapping[str, Any]) -> H
             used.add(parameter.argument)
             _place(parameter, arguments[parameter.argument], headers, query, cookies)
 
+    written = mapped.written if mapped else None
+    if written is not None:
+        used |= written.arguments
+        for name, value in written.header_values(arguments):
+            _set_header(headers, name, value)
+        for name, value in written.query_values(arguments):
+            query.extend(query_pairs(name, value))
     content = _body_argument(template, mapped, arguments, used)
+    if content is NO_BODY and written is not None and written.has_body:
+        content = written.content(arguments, headers.get("Content-Type") or template.content_type)
+        content = NO_BODY if content is NOT_GIVEN else content
     left = [name for name in arguments if name not in used]
     if left and mapped and mapped.undeclared == "refuse":
         raise ToolArgumentsError(f"The tool has no place for {', '.join(map(repr, left))}.")

@@ -7,8 +7,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, field_validator
 from utcp.data.auth import Auth, AuthSerializer
 from utcp_http.http_call_template import HttpCallTemplate
+from utcp_http.sse_call_template import SseCallTemplate
+from utcp_http.streamable_http_call_template import StreamableHttpCallTemplate
 
 from utcp_bridge.transports.http.values import CookieStyle, PathStyle, QueryStyle
+from utcp_bridge.transports.http.written import WrittenRequest
 
 
 class HttpParameter(BaseModel):
@@ -43,7 +46,7 @@ class HttpParameter(BaseModel):
 
 
 class MappedHttpCallTemplate(HttpCallTemplate):
-    """An HTTP call template that maps every argument, for tools whose document tells (OpenAPI).
+    """An HTTP call template that maps every argument, for tools whose document or template tells.
 
     `%24` in the path of `url` is sent as a dollar sign: `$LATEST` there would be a variable.
 
@@ -59,6 +62,7 @@ class MappedHttpCallTemplate(HttpCallTemplate):
         undeclared: What happens to arguments that have no place: `"query"` (default) adds them to the query,
             as upstream does; `"refuse"` is for a closed schema.
         more_auth: Credentials needed besides `auth`.
+        written: What the tool's author wrote out himself; None (default) for nothing.
     """
 
     http_method: str = Field("GET", pattern=r"\A[!#$%&'*+.^_`|~0-9A-Za-z-]+\z")  # type: ignore[assignment]
@@ -70,6 +74,7 @@ class MappedHttpCallTemplate(HttpCallTemplate):
     form_styles: dict[str, QueryStyle] = Field(default_factory=dict)
     undeclared: Literal["query", "refuse"] = "query"
     more_auth: list[Auth] = Field(default_factory=list)
+    written: WrittenRequest | None = None
 
     # As upstream does it for `auth`: the declared type alone knows none of the credentials' fields.
 
@@ -83,3 +88,34 @@ class MappedHttpCallTemplate(HttpCallTemplate):
     @field_serializer("more_auth")
     def _write_more_auth(self, value: list[Auth]) -> list[dict[str, Any]]:
         return [AuthSerializer().to_dict(item) for item in value]
+
+
+class MappedSseCallTemplate(SseCallTemplate):
+    """An SSE call template with the parts of `MappedHttpCallTemplate` that manuals write."""
+
+    parameters: list[HttpParameter] = Field(default_factory=list)
+    undeclared: Literal["query", "refuse"] = "query"
+    written: WrittenRequest | None = None
+
+
+class MappedStreamableHttpCallTemplate(StreamableHttpCallTemplate):
+    """A streamable HTTP call template with the parts of `MappedHttpCallTemplate` that manuals write."""
+
+    parameters: list[HttpParameter] = Field(default_factory=list)
+    undeclared: Literal["query", "refuse"] = "query"
+    written: WrittenRequest | None = None
+
+
+def request_template(template: SseCallTemplate | StreamableHttpCallTemplate, **fields: Any) -> HttpCallTemplate:
+    """The HTTP call template of a stream's request.
+
+    Args:
+        template: The stream's own call template.
+        fields: What the request has besides the fields that both have.
+    """
+    shared = ("name", "url", "auth", "headers", "body_field", "header_fields")
+    both = {name: getattr(template, name) for name in shared}
+    if not isinstance(template, (MappedSseCallTemplate, MappedStreamableHttpCallTemplate)):
+        return HttpCallTemplate.model_construct(**both, **fields)
+    more = {name: getattr(template, name) for name in ("parameters", "undeclared", "written")}
+    return MappedHttpCallTemplate.model_construct(**both, **fields, **more)

@@ -28,11 +28,13 @@ from utcp_bridge.transports.manuals.reading import (
     is_openapi,
     tools_of_manual,
 )
-from utcp_bridge.transports.manuals.registration import UnusableTemplateError, call_template, register
+from utcp_bridge.transports.manuals.registration import register
+from utcp_bridge.transports.manuals.templates import UnusableTemplateError, call_template
 from utcp_bridge.transports.manuals.tool_entries import shape_of
 from utcp_bridge.transports.secrets.leaks import without_queries
 from utcp_bridge.transports.upstream.utcp_client import BridgeUtcpClient, RegisteredManual
-from utcp_bridge.transports.variables import Variables, VariableUse, fill_in, namespaced
+from utcp_bridge.transports.variable_values import Variables, VariableUse, namespaced
+from utcp_bridge.transports.variables import fill_in
 
 # Fewer are judged in less time than another manual would wait for.
 _MANY_TOOLS = 100
@@ -42,7 +44,7 @@ _OPEN_FIELDS = frozenset(
 )
 _FORBIDDEN = frozenset({401, 403})
 _ADDRESS = re.compile(r"https?://\S+|[^\s{\[\"]+\.(?:json|ya?ml)", re.IGNORECASE)
-_MANUALS_OVER_HTTP = frozenset({"sse", "streamable_http"})
+_OVER_HTTP = frozenset({"http", "sse", "streamable_http"})
 
 
 async def fetch(
@@ -73,7 +75,9 @@ async def fetch(
         template = tool.draft.template
         # Those of templates with variables are known when the variables have values.
         if not tool.use.names and isinstance(template, Mapping) and _may_hold_secrets(template):
-            client.secrets.add_template(template)
+            # Without the placeholders in it, which are no secrets.
+            is_http = template.get("call_template_type") in _OVER_HTTP
+            client.secrets.add_template(tool.template.model_dump() if is_http else template)
     return registered
 
 
@@ -126,7 +130,7 @@ async def _draft(
         what, document = "its 'content'", _no_address(fields["content"])
     elif kind == "cli" and hasattr(protocol, "fetch_document"):
         what, document = "the output of the command", await protocol.fetch_document(template)
-    elif kind in {"http", *_MANUALS_OVER_HTTP} and hasattr(client.protocol("http"), "fetch_document"):
+    elif kind in _OVER_HTTP and hasattr(client.protocol("http"), "fetch_document"):
         http: Any = client.protocol("http")
         request = _over_http(template)
         if (fault := url_fault(request.url)) is not None:

@@ -8,9 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from utcp_bridge.config.credentials import credentials, is_complete
 from utcp_bridge.config.legacy import looks_like_template
 from utcp_bridge.transports.drafts import DraftManual, DraftTool, SkippedTool
-from utcp_bridge.transports.manuals.tool_entries import TEMPLATE_KEYS, UnusableToolError, draft_tool, name_of, shape_of
+from utcp_bridge.transports.manuals.tool_entries import (
+    TEMPLATE_KEYS,
+    UnusableToolError,
+    draft_tool,
+    name_of,
+    shape_of,
+    text_of,
+)
 
 _OPENAPI_KEYS = ("openapi", "swagger")
 _CONFIG_KEYS = ("manual_call_templates", "tool_providers", "providers", "utcp_config", "mcpServers")
@@ -46,15 +54,47 @@ def tools_of_manual(document: Any, *, what: str = "the document") -> DraftManual
     complaint = _complaint(document, what)
     if complaint is not None:
         raise NotAManualError(complaint)
-    version = document.get("manual_version", document.get("version")) if isinstance(document, Mapping) else None
+    head = _head(document)
+    version = head.get("manual_version", head.get("version"))
+    auth, warnings = _default_auth(head)
     tools: list[DraftTool] = []
     skipped: list[SkippedTool] = []
     for place, entry in _entries(document):
         try:
-            tools.append(draft_tool(place, entry))
+            tools.append(draft_tool(place, entry, auth))
         except UnusableToolError as error:
             skipped.append(SkippedTool(name_of(entry) or place, str(error)))
-    return DraftManual(tuple(tools), tuple(skipped), "1.0.0" if version is None else str(version))
+    return DraftManual(
+        tuple(tools),
+        tuple(skipped),
+        "1.0.0" if version is None else str(version),
+        variables=_default_variables(head),
+        warnings=warnings,
+    )
+
+
+def _head(document: Any) -> Mapping[str, Any]:
+    """What a document says besides its tools; nothing where it is a list, or one tool."""
+    return document if isinstance(document, Mapping) and "tools" in document else {}
+
+
+def _default_auth(head: Mapping[str, Any]) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    """The credentials of a manual for all of its tools (UTCP's "For Tool Providers", "Optional Fields")."""
+    if not isinstance(head.get("auth"), Mapping):
+        return None, ()
+    auth = credentials(head["auth"])
+    if auth is None or is_complete(auth):
+        return auth, ()
+    return None, ("the manual's own 'auth' is left out, because it holds no credentials that UTCP can use",)
+
+
+def _default_variables(head: Mapping[str, Any]) -> dict[str, str]:
+    """The values that a manual gives to variables of its tools (the same page, "Default Values")."""
+    given = head.get("variables")
+    if not isinstance(given, Mapping):
+        return {}
+    plain = {str(name): value for name, value in given.items() if isinstance(value, (str, int, float))}
+    return {name: text_of(value) for name, value in plain.items()}
 
 
 def _entries(document: Any) -> Iterator[tuple[str, Any]]:

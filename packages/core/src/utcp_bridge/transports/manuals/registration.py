@@ -5,84 +5,27 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, TypeAlias
 
-from utcp.data.auth import AuthSerializer
-from utcp.data.call_template import CallTemplate, CallTemplateSerializer
+from utcp.data.call_template import CallTemplate
 from utcp_http._security import is_loopback_url, reject_remote_loopback_tool_urls
 
-from utcp_bridge.config.legacy import KNOWN_TYPES
-from utcp_bridge.nearest import nearest
 from utcp_bridge.transports.drafts import DraftManual, DraftTool, SkippedTool
-from utcp_bridge.transports.failures import reason
+from utcp_bridge.transports.manuals.placeholders import DeclaredArguments
+from utcp_bridge.transports.manuals.places import PlacedTemplate, placed_template
 from utcp_bridge.transports.manuals.template_keys import UnknownKey, told_of_tools, unknown_keys
-from utcp_bridge.transports.manuals.tool_entries import shape_of
+from utcp_bridge.transports.manuals.templates import UnusableTemplateError, call_template, installed_types
 from utcp_bridge.transports.upstream.utcp_client import RegisteredManual, RegisteredTool
-from utcp_bridge.transports.variables import Variables, VariableUse, fill_in
+from utcp_bridge.transports.variable_values import Variables, VariableUse, namespaced
+from utcp_bridge.transports.variables import fill_in
 
-# Where a call template type comes from that is not installed; https://github.com/universal-tool-calling-protocol
-_PACKAGES = {
-    "mcp": "utcp-mcp",
-    "graphql": "utcp-gql",
-    "websocket": "utcp-websocket",
-    "tcp": "utcp-socket",
-    "udp": "utcp-socket",
-}
 _NO_FIELDS: Mapping[str, Any] = {}
-_LONGEST_WRITTEN = 60
+_MOST_TOLD = 5
 
 Rebuild: TypeAlias = Callable[[dict[str, Any]], CallTemplate]
-
-
-class UnusableTemplateError(ValueError):
-    """A call template that UTCP does not take; the message names the fields, never their values."""
-
-
-def call_template(fields: Mapping[str, Any], broken_plugins: Mapping[str, str]) -> CallTemplate:
-    """The call template that a dict describes.
-
-    Raises:
-        UnusableTemplateError: Its type is not installed, or a field is missing or wrong.
-    """
-    kind = fields.get("call_template_type")
-    serializer = CallTemplateSerializer.call_template_serializers.get(kind) if isinstance(kind, str) else None
-    if serializer is None:
-        raise UnusableTemplateError(_unknown_type(kind, broken_plugins))
-    try:
-        return serializer.validate_dict(dict(fields))
-    except Exception as error:
-        fault = _fault_of_auth(fields) or reason(error)
-        raise UnusableTemplateError(f"the {kind} call template is wrong: {fault}") from error
-
-
-def _fault_of_auth(fields: Mapping[str, Any]) -> str | None:
-    """What is wrong with credentials, of which the template's own error does not say where they stand."""
-    for key in ("auth", "auth_tools"):
-        auth = fields.get(key)
-        if not isinstance(auth, Mapping):
-            continue
-        known, kind = sorted(AuthSerializer.auth_serializers), auth.get("auth_type")
-        if not isinstance(kind, str) or kind not in known:
-            expected = " or ".join(map(repr, known))
-            return f"{key}.auth_type: expected {expected}, got {_written(kind)}{_auth_advice(kind, known)}"
-        try:
-            AuthSerializer().validate_dict(dict(auth))
-        except Exception as error:  # noqa: BLE001 - a plugin's serializer may raise anything, and this is its reason
-            return reason(error, within=key)
-    return None
-
-
-def _auth_advice(kind: Any, known: Sequence[str]) -> str:
-    if isinstance(kind, str) and kind.lower() in {"bearer", "token", "jwt"}:
-        return '; a bearer token is {"auth_type": "api_key", "api_key": "Bearer ${TOKEN}", "var_name": "Authorization"}'
-    close = nearest(kind, known)
-    return f"; did you mean {close!r}?" if close else ""
-
-
-def _written(value: Any) -> str:
-    return f"{value[:_LONGEST_WRITTEN]!r}" if isinstance(value, str) else shape_of(value)
 
 
 def register(
@@ -109,13 +52,14 @@ def register(
     skipped = list(draft.skipped)
     registered: dict[str, RegisteredTool] = {}
     unknown: list[tuple[str, UnknownKey]] = []
-    rebuild = partial(call_template, broken_plugins=broken_plugins)
+    odd: list[str] = []
     is_judged = final_url is not None and not is_loopback_url(final_url)
     for tool in draft.tools:
         name = _full_name(template.name, tool.name)
         try:
             _require_object(tool.inputs)
-            ready = _registered(tool, name, template, variables, rebuild)
+            placed = _placed(tool, template.name, draft, variables)
+            ready = _registered(tool, name, template, variables, placed, broken_plugins)
             _require_allowed(ready.template.call_template_type, allowed, template)
             if is_judged:
                 _require_no_loopback(ready, str(final_url))
@@ -124,45 +68,79 @@ def register(
         else:
             registered.pop(name, None)
             registered[name] = ready
-            if isinstance(tool.template, Mapping):
-                unknown += [(name, key) for key in unknown_keys(tool.template)]
+            if placed is not None:
+                unknown += [(name, key) for key in unknown_keys(_without(tool.template, placed.read))]
+                odd += [f"{name}: {warning}" for warning in placed.warnings]
     if len(registered) < len(draft.tools):
         counts = Counter(_full_name(template.name, tool.name) for tool in draft.tools)
         for name, count in counts.items():
             if count > 1 and name in registered:
                 # utcp 1.2.0 stores all of them and calls the last.
                 skipped.append(SkippedTool(name, f"{count} tools of the manual have this name; only the last is kept"))
-    return RegisteredManual(
-        template, draft.manual_version, tuple(registered.values()), tuple(skipped), told_of_tools(unknown)
-    )
+    warnings = (*draft.warnings, *told_of_tools(unknown), *_cut(odd))
+    return RegisteredManual(template, draft.manual_version, tuple(registered.values()), tuple(skipped), warnings)
+
+
+def _placed(draft: DraftTool, namespace: str, manual: DraftManual, variables: Variables) -> PlacedTemplate | None:
+    """The tool's template with places for its arguments; None for one that is one of UTCP's objects already."""
+    if not isinstance(draft.template, Mapping):
+        return None
+
+    def is_variable(name: str) -> bool:
+        return variables.defined(namespaced(namespace, name))
+
+    placed = placed_template(draft.template, draft.inputs, is_variable)
+    defaults = {name: value for name, value in manual.variables.items() if not is_variable(name)}
+    return replace(placed, fields=fill_in(placed.fields, defaults)) if defaults else placed
+
+
+def _without(template: Mapping[str, Any], keys: frozenset[str]) -> Mapping[str, Any]:
+    return {key: value for key, value in template.items() if key not in keys} if keys else template
+
+
+def _cut(warnings: Sequence[str]) -> tuple[str, ...]:
+    if len(warnings) <= _MOST_TOLD:
+        return tuple(warnings)
+    return (*warnings[:_MOST_TOLD], f"and the like of {len(warnings) - _MOST_TOLD} more tools")
 
 
 def _registered(
-    draft: DraftTool, name: str, manual: CallTemplate, variables: Variables, rebuild: Rebuild
+    draft: DraftTool,
+    name: str,
+    manual: CallTemplate,
+    variables: Variables,
+    placed: PlacedTemplate | None,
+    broken_plugins: Mapping[str, str],
 ) -> RegisteredTool:
-    template, fields, rebuild = _template_of(draft, manual.name, rebuild)
+    template, fields, rebuild = _template_of(draft, manual.name, placed, broken_plugins)
     # Plugins such as utcp-mcp give their tools the template of the manual, whose variables are filled in already.
     is_manuals = draft.template is template and template == manual
-    use = VariableUse(manual.name) if is_manuals else VariableUse.of(fields, manual.name, variables)
+    use = VariableUse(manual.name) if is_manuals else _use_of(fields, manual.name, variables, draft)
     if template is None:
         # A variable may stand for what is no text, such as a port: judge it with its value, if it has one.
         template = rebuild(fill_in(fields, use.values(variables)))
     return RegisteredTool(name, draft, template, use, fields if use.names else _NO_FIELDS, rebuild)
 
 
+def _use_of(fields: Mapping[str, Any], namespace: str, variables: Variables, draft: DraftTool) -> VariableUse:
+    use = VariableUse.of(fields, namespace, variables)
+    return VariableUse.of(fields, namespace, variables, DeclaredArguments.of(draft.inputs).names) if use.names else use
+
+
 def _template_of(
-    draft: DraftTool, namespace: str, rebuild: Rebuild
+    draft: DraftTool, namespace: str, placed: PlacedTemplate | None, broken_plugins: Mapping[str, str]
 ) -> tuple[CallTemplate | None, dict[str, Any], Rebuild]:
-    if isinstance(draft.template, CallTemplate):
-        kind = type(draft.template)
-        return draft.template, draft.template.model_dump(), kind.model_validate
+    if placed is None:
+        own: Any = draft.template
+        return own, own.model_dump(), type(own).model_validate
+    rebuild = partial(call_template, broken_plugins=broken_plugins, model=placed.model)
     # utcp 1.2.0 gives a template without a name a random one.
-    fields = {**draft.template, "name": draft.template.get("name") or namespace}
+    fields = {**placed.fields, "name": placed.fields.get("name") or namespace}
     try:
         return rebuild(fields), fields, rebuild
     except UnusableTemplateError as error:
-        if "$" not in repr(fields) or fields.get("call_template_type") not in _installed():
-            if unknown := unknown_keys(draft.template):
+        if "$" not in repr(fields) or fields.get("call_template_type") not in installed_types():
+            if unknown := unknown_keys(_without(draft.template, placed.read)):
                 raise UnusableTemplateError("; ".join([str(error), *map(str, unknown)])) from error
             raise
         return None, fields, rebuild
@@ -203,21 +181,3 @@ def _require_no_loopback(ready: RegisteredTool, final_url: str) -> None:
         raise ValueError(
             "its URL, or that of its token, is on this machine, and a manual from another one may not lead there"
         ) from error
-
-
-def _installed() -> list[str]:
-    return sorted(CallTemplateSerializer.call_template_serializers)
-
-
-def _unknown_type(kind: Any, broken_plugins: Mapping[str, str]) -> str:
-    if kind is None:
-        return "it has no 'call_template_type'"
-    text = f"no installed UTCP plugin handles the call_template_type {kind!r} (installed: {', '.join(_installed())})"
-    if isinstance(kind, str) and kind.lower() in {"openapi", "rest", "swagger"}:
-        return f"{text}; an OpenAPI document is reached by 'http', 'file' or 'text'"
-    if kind not in KNOWN_TYPES and (close := nearest(kind, _installed())) is not None:
-        text += f"; did you mean {close!r}?"
-    if kind in broken_plugins:
-        return f"{text}; the plugin {kind!r} cannot be loaded: {broken_plugins[kind]}"
-    package = _PACKAGES.get(kind) if isinstance(kind, str) else None
-    return f"{text}; install {package!r}" if package else text

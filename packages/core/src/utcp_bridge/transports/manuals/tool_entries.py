@@ -17,6 +17,7 @@ from utcp_bridge.transports.drafts import DraftTool
 TEMPLATE_KEYS = ("tool_call_template", "tool_provider", "provider", "tool_transport", "call_template")
 """The names under which a tool says how it is called."""
 
+_WITH_AUTH = frozenset({"http", "sse", "streamable_http"})
 _INPUT_KEYS = ("inputs", "parameters", "input_schema", "inputSchema", "args_schema")
 _OUTPUT_KEYS = ("outputs", "output_schema", "outputSchema", "returns")
 
@@ -36,12 +37,13 @@ class UnusableToolError(ValueError):
     """One tool cannot be used."""
 
 
-def draft_tool(place: str, entry: Any) -> DraftTool:
+def draft_tool(place: str, entry: Any, auth: Mapping[str, Any] | None = None) -> DraftTool:
     """Read one entry of a manual.
 
     Args:
         place: Where it stands in the manual, for the reason of an error.
         entry: A JSON value.
+        auth: The credentials of a tool that is called over HTTP and says nothing of its own; default None.
 
     Raises:
         UnusableToolError: It has no name, or does not say how the tool is called.
@@ -55,6 +57,8 @@ def draft_tool(place: str, entry: Any) -> DraftTool:
     if name is None:
         raise UnusableToolError(f"{place} has no name")
     template = _template(entry)
+    if auth is not None and template["call_template_type"] in _WITH_AUTH and "auth" not in template:
+        template["auth"] = dict(auth)
     return DraftTool(
         name=name,
         description=_description(entry, template),
@@ -85,13 +89,14 @@ def _template(entry: Mapping[str, Any]) -> dict[str, Any]:
         raise UnusableToolError(f'its {key!r} has no \'call_template_type\', such as "http" or "cli"')
     for field_name in ("headers", "env_vars"):
         if isinstance(template.get(field_name), Mapping):
-            template[field_name] = {str(k): _text(v) for k, v in template[field_name].items() if v is not None}
+            template[field_name] = {str(k): text_of(v) for k, v in template[field_name].items() if v is not None}
     if isinstance(template.get("header_fields"), str):
         template["header_fields"] = [template["header_fields"]]
     return template
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """A value as the text that it stands for in a header: `true`, not `True`."""
     return ("false", "true")[value] if isinstance(value, bool) else str(value)
 
 

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 _SECRET_NAME = re.compile(
     r"(?i:(^|[^a-z])(key|auth|authorization|cookie|credentials?|pass|pwd|sig|signature|jwt)([^a-z]|$)"
@@ -33,8 +33,8 @@ def _secrets_of(value: Any, *, secret: bool) -> Iterator[str]:
     if isinstance(value, str):
         if secret:
             yield from _with_parts(value)
-        for match in _URL.finditer(value):
-            yield from _url_secrets(match[0])
+        for url in _urls(value):
+            yield from _url_secrets(url)
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from _secrets_of(item, secret=isinstance(item, str) and is_secret_name(str(key)))
@@ -65,6 +65,14 @@ def _with_parts(value: str) -> Iterator[str]:
     yield password
 
 
+def _urls(text: str) -> Iterator[str]:
+    if _URL.match(text):
+        yield text  # a password in it may hold what ends a URL in a text
+    for match in _URL.finditer(text):
+        if match[0] != text:
+            yield match[0]
+
+
 def _url_secrets(url: str) -> Iterator[str]:
     try:
         parts = urlsplit(url)
@@ -73,18 +81,36 @@ def _url_secrets(url: str) -> Iterator[str]:
         return
     if password:
         yield password
+        yield unquote(password)
     for name, value in parse_qsl(parts.query):
         if is_secret_name(name) and "{" not in value:
             yield value
 
 
-def basic_auths(value: Any) -> Iterator[Mapping[str, Any]]:
-    """The parts of a call template that have a user name and a password."""
-    if isinstance(value, Mapping):
-        if isinstance(value.get("password"), str):
-            yield value
+def basic_credentials(value: Any) -> Iterator[tuple[str, str]]:
+    """The user names and passwords of a call template that may be sent as HTTP Basic authentication (RFC 7617).
+
+    Those of `auth`, those within URLs, and the credentials of OAuth2 clients (RFC 6749, section 2.3.1).
+    """
+    if isinstance(value, str):
+        for url in _urls(value):
+            yield from _userinfo(url)
+    elif isinstance(value, Mapping):
+        for user, password in (("username", "password"), ("client_id", "client_secret")):
+            if isinstance(value.get(password), str):
+                yield str(value.get(user) or ""), value[password]
         for item in value.values():
-            yield from basic_auths(item)
+            yield from basic_credentials(item)
     elif isinstance(value, (list, tuple)):
         for item in value:
-            yield from basic_auths(item)
+            yield from basic_credentials(item)
+
+
+def _userinfo(url: str) -> Iterator[tuple[str, str]]:
+    try:
+        parts = urlsplit(url)
+        user, password = parts.username, parts.password
+    except ValueError:
+        return
+    if user or password:
+        yield unquote(user or ""), unquote(password or "")

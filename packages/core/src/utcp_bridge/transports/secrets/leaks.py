@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 import traceback
 import weakref
 from collections.abc import Iterator
@@ -50,12 +51,20 @@ def scrubbed_error(error: Exception, secrets: SecretScrubber) -> Exception:
 
 
 def guard_upstream_loggers(secrets: SecretScrubber) -> None:
-    """Let no log line of the UTCP packages loaded so far carry one of these secrets, as long as they are known."""
+    """Let no log line of the UTCP packages loaded so far carry one of these secrets, as long as they are known.
+
+    Nor print one of our clients' to standard output, which belongs to the program: mcp-use 1.3.11 gives its logger a
+    handler for that when it is imported.
+    """
     _scrubbers.add(secrets)
     for name in list(logging.root.manager.loggerDict):
         # A filter of a logger does not see what its children log, so each one gets it.
         if name.startswith(_UPSTREAM) and not name.startswith("utcp_bridge"):
-            logging.getLogger(name).addFilter(_FILTER)
+            logger = logging.getLogger(name)
+            logger.addFilter(_FILTER)
+            for handler in logger.handlers:
+                if isinstance(handler, logging.StreamHandler) and _is_standard_output(handler.stream):
+                    handler.addFilter(_not_ours)
 
 
 @contextmanager
@@ -97,6 +106,14 @@ class _UpstreamLogFilter(logging.Filter):
 
 
 _FILTER = _UpstreamLogFilter()
+
+
+def _not_ours(_record: logging.LogRecord) -> bool:
+    return not _in_our_client.get()
+
+
+def _is_standard_output(stream: object) -> bool:
+    return stream in (sys.stdout, sys.__stdout__) or getattr(stream, "name", None) == "<stdout>"
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

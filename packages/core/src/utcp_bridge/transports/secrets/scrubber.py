@@ -12,10 +12,11 @@ import json
 import re
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
-from utcp_bridge.transports.secrets.fields import basic_auths, secrets_of
+from utcp_bridge.transports.secrets.fields import basic_credentials, secrets_of
 
 PLACEHOLDER = "***"
 
@@ -63,21 +64,28 @@ class SecretScrubber:
             self._add(value)
 
     def add_basic(self, username: str, password: str) -> None:
-        """Remember a password, alone and as HTTP Basic authentication (RFC 7617) sends it."""
-        self._add(password)
-        if _is_secret(password):
-            self._add(base64.b64encode(f"{username}:{password}".encode()).decode())
+        """Remember a password, alone and as HTTP Basic authentication (RFC 7617) sends it.
+
+        Without a password the user name is the secret: so do services that take a key in its place.
+        """
+        self._add(password or username)
+        pair = f"{username}:{password}"
+        for encoding in ("utf-8", "latin-1"):  # the second is aiohttp's
+            with suppress(UnicodeEncodeError):
+                sent = base64.b64encode(pair.encode(encoding)).decode()
+                if len(sent) >= _SURE_LENGTH:
+                    self._add(sent)
 
     def add_template(self, template: Any) -> None:
         """Remember what is secret in a call template whose variables are filled in.
 
         Auth fields; headers, environment variables and options of a command named like secrets; keys and passwords
-        within URLs.
+        within URLs; and what HTTP Basic authentication makes of them.
         """
         for value in secrets_of(template):
             self._add(value)
-        for auth in basic_auths(template):
-            self.add_basic(str(auth.get("username", "")), auth["password"])
+        for username, password in basic_credentials(template):
+            self.add_basic(username, password)
 
     def scrub(self, text: str) -> str:
         """The text with every known secret replaced."""

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any, Final
 
 from utcp_bridge.content_types import is_json, media_type
@@ -36,11 +37,18 @@ class Reply:
         content_type: The `Content-Type` of the whole; an empty string where there is none, None where it is not known.
         disposition: Its `Content-Disposition`, or an empty string.
         pieces: What has come so far: text, bytes or JSON values.
+        latest: When the last of them came, by `time.monotonic`.
     """
 
     content_type: str | None = None
     disposition: str = ""
     pieces: list[Any] = field(default_factory=list)
+    latest: float = 0.0
+
+    def add(self, piece: Any) -> None:
+        """Take the next piece, which has come just now."""
+        self.pieces.append(piece)
+        self.latest = monotonic()
 
     def whole(self) -> Any:
         """What all pieces make together.

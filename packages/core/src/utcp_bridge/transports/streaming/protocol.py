@@ -25,6 +25,7 @@ from utcp_http.streamable_http_communication_protocol import StreamableHttpCommu
 from utcp_bridge.content_types import media_type
 from utcp_bridge.errors import ToolExecutionError, ToolTimeoutError, ToolTransportError
 from utcp_bridge.options import seconds_text
+from utcp_bridge.transports.begun import note_begun
 from utcp_bridge.transports.http.caller import CALL, HttpCaller, HttpOptions
 from utcp_bridge.transports.http.exchange import BodyReader, read_body
 from utcp_bridge.transports.http.files import is_file
@@ -32,6 +33,7 @@ from utcp_bridge.transports.http.reason import MAX_ERROR_BYTES, body_value, reas
 from utcp_bridge.transports.http.reply import read_reply
 from utcp_bridge.transports.http.request import HttpRequest, build_request
 from utcp_bridge.transports.http.security import origin_of
+from utcp_bridge.transports.http.template import MappedSseCallTemplate, request_template
 from utcp_bridge.transports.streaming.event_stream import EventParser, EventStreamError
 from utcp_bridge.transports.streaming.parsers import parser_of
 from utcp_bridge.transports.streaming.pieces import EVENT_STREAM, collected, is_one_value, note_type
@@ -60,11 +62,12 @@ class _Streams:
         """Call a tool and return its reply when all of it has come; see `Reply.whole` and `HttpProtocol.call_tool`."""
         protocol: Any = self
         with collected() as reply:
+            note_begun(reply, caller)
             async with aclosing(
                 protocol.call_tool_streaming(caller, tool_name, tool_args, tool_call_template)
             ) as pieces:
                 async for piece in pieces:
-                    reply.pieces.append(piece)
+                    reply.add(piece)
         return reply.whole()
 
     def discard(self) -> None:
@@ -115,7 +118,8 @@ class SseProtocol(_Streams, SseCommunicationProtocol):
                 broken = error
             else:
                 try:
-                    await _require_event_stream(response)
+                    if not await _is_event_stream(response):
+                        return
                     parser = EventParser(self.MAX_EVENT_BUFFER_CHARS)
                     reader = BodyReader(response, self._caller.options.max_reply_bytes)
                     content = b" "
@@ -210,39 +214,31 @@ async def _before(deadline: float, pieces: AsyncGenerator[Any, None], seconds: f
 
 def _of_sse(template: SseCallTemplate, arguments: dict[str, Any]) -> HttpCallTemplate:
     # As upstream: a request with a body is a POST.
-    has_body = bool(template.body_field) and template.body_field in arguments
-    return HttpCallTemplate.model_construct(
-        name=template.name,
-        url=template.url,
-        http_method="POST" if has_body else "GET",
-        content_type=_JSON,
-        auth=template.auth,
-        headers=template.headers,
-        body_field=template.body_field,
-        header_fields=template.header_fields,
-    )
+    written = template.written if isinstance(template, MappedSseCallTemplate) else None
+    has_body = template.body_field in arguments if template.body_field else written is not None and written.has_body
+    return request_template(template, http_method="POST" if has_body else "GET", content_type=_JSON)
 
 
 def _of_streamable(template: StreamableHttpCallTemplate) -> HttpCallTemplate:
-    return HttpCallTemplate.model_construct(
-        name=template.name,
-        url=template.url,
-        http_method=template.http_method,
-        content_type=template.content_type,
-        auth=template.auth,
-        headers=template.headers,
-        body_field=template.body_field,
-        header_fields=template.header_fields,
-    )
+    return request_template(template, http_method=template.http_method, content_type=template.content_type)
 
 
-async def _require_event_stream(response: aiohttp.ClientResponse) -> None:
+async def _is_event_stream(response: aiohttp.ClientResponse) -> bool:
+    """Whether there are events to come; False for a reply that says nothing, such as one of status 204.
+
+    Status 204 ends a stream for good (HTML, section 9.2.2).
+
+    Raises:
+        EventStreamError: It says something else. Read as no event at all, a call that was refused would look like one
+            with an empty reply.
+    """
     content_type = response.headers.get("Content-Type", "")
     note_type(content_type)
-    if media_type(content_type) == EVENT_STREAM:
-        return
-    # It would be read as no event at all, and a call that was refused would look like one with an empty reply.
-    content = b"" if response.status == 204 else await read_body(response, MAX_ERROR_BYTES)
+    if media_type(content_type) == EVENT_STREAM and response.status != 204:
+        return True
+    content = await read_body(response, MAX_ERROR_BYTES)
+    if not content:
+        return False
     words = reason_of(body_value(content, content_type), content_type)
     kind = media_type(content_type) or "no content type"
     raise EventStreamError(f"the server sent no event stream, but {kind}" + (f": {words}" if words else ""))

@@ -1,12 +1,15 @@
 """MCP through utcp-mcp, with what it gets wrong put right; imports neither it nor the MCP SDK.
 
-utcp-mcp 1.2.0 refuses a whole server for one tool without a description or an output schema, which are optional in MCP;
-it forgets `isError`, so that a failure looks like a success; it turns every text that Python can read as a number into
-one, so that `007` becomes 7; and it does not notice that a server has ended.
+utcp-mcp 1.2.0 refuses a whole server for one tool without a description or an output schema, which are optional in
+MCP; it forgets `isError`, so that a failure looks like a success; it turns every text that Python can read as a number
+into one, so that `007` becomes 7, and hands pictures among texts over as Python objects; it does not notice that a
+server has ended; of two servers with a tool of the same name it always calls the first; and it closes sessions in
+another task than it opened them in.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +17,9 @@ from typing import Any
 from utcp_bridge.errors import ToolExecutionError
 from utcp_bridge.transports.drafts import without_boolean_schemas
 from utcp_bridge.transports.failures import LONGEST_REASON
+from utcp_bridge.transports.upstream.mcp_sessions import GivenUpError, SessionKeeper
+
+_RESOURCE = "resource_"  # how the tool begins that utcp-mcp makes of a resource
 
 
 def mended(factory: Callable[[], Any]) -> Callable[[], Any]:
@@ -29,8 +35,50 @@ class _Mended:
     def __init__(self) -> None:
         super().__init__()
         self._had_tools: set[tuple[str, str]] = set()
+        self._keepers: set[SessionKeeper] = set()
+        self._has_ended = False
+        self._listings: dict[tuple[str, str], asyncio.Future[list[Any]]] = {}
+
+    async def _create_session(self, server_name: str, client: Any, manual_call_template: Any) -> Any:
+        if self._has_ended:
+            raise GivenUpError("its client has ended")
+        base: Any = super()
+
+        async def open_session() -> Any:
+            return await base._create_session(server_name, client, manual_call_template)  # noqa: SLF001 - its own
+
+        async def give_up() -> None:
+            session = client.sessions.pop(server_name, None)
+            if session is not None:
+                await session.disconnect()
+
+        keeper = SessionKeeper(open_session, give_up)
+        self._keepers.add(keeper)
+        keeper.when_ended(self._keepers.discard)
+        this: Any = asyncio.current_task()
+        this.add_done_callback(_seen)
+        return await keeper.session()
+
+    async def _cleanup_all_sessions(self) -> None:
+        self._has_ended = True
+        # All at once: a server may take two seconds to end, and two more if it has to be killed.
+        await asyncio.gather(*(keeper.close() for keeper in self._keepers), return_exceptions=True)
+        base: Any = super()
+        await base._cleanup_all_sessions()  # noqa: SLF001 - its own
 
     async def _list_tools_with_session(self, server_name: str, manual_call_template: Any) -> list[Any]:
+        # Once for all who ask at the same time, of whom one may find that the server has ended.
+        base: Any = super()
+        key = base._config_key(manual_call_template), server_name  # noqa: SLF001 - its own
+        listing = self._listings.get(key)
+        if listing is None:
+            listing = asyncio.ensure_future(self._listed(server_name, manual_call_template))
+            self._listings[key] = listing
+            listing.add_done_callback(lambda _: self._listings.pop(key, None))
+            listing.add_done_callback(_seen)
+        return [tool.model_copy() for tool in await asyncio.shield(listing)]  # utcp-mcp renames them
+
+    async def _listed(self, server_name: str, manual_call_template: Any) -> list[Any]:
         base: Any = super()
         tools = list(await base._list_tools_with_session(server_name, manual_call_template))  # noqa: SLF001 - its own
         key = (manual_call_template.name, server_name)
@@ -51,19 +99,51 @@ class _Mended:
             for tool in tools
         ]
 
+    async def _parse_tool_name(self, tool_name: str, tool_call_template: Any) -> Any:
+        base: Any = super()
+        _, _, path = tool_name.partition(".")
+        servers = [name for name in tool_call_template.config.mcpServers if path.startswith(f"{name}.")]
+        if not servers:
+            return await base._parse_tool_name(tool_name, tool_call_template)  # noqa: SLF001 - its own
+        server = max(servers, key=len)
+        name = path.removeprefix(f"{server}.")
+        # Asking for the list also notices a server that has ended.
+        listed = {tool.name for tool in await self._list_tools_with_session(server, tool_call_template)}
+        if name not in listed and path in listed:
+            name = path  # the server's own name for it begins with the server's
+        parsed: Any = self
+        if name.startswith(_RESOURCE) and name not in listed and tool_call_template.register_resources_as_tools:
+            resource = name.removeprefix(_RESOURCE)
+            resources = await parsed._list_resources_with_session(server, tool_call_template)  # noqa: SLF001 - its own
+            for each in resources:
+                if each.name == resource:
+                    return parsed._ParseToolResult(None, server, resource, True, each)  # noqa: SLF001 - its own
+        return parsed._ParseToolResult(None, server, name, False, None)  # noqa: SLF001 - its own
+
     def _process_tool_result(self, result: Any, tool_name: str) -> Any:
-        if getattr(result, "isError", False) is not True:
-            base: Any = super()
-            return base._process_tool_result(result, tool_name)  # noqa: SLF001 - its own
         blocks = [_block(item) for item in getattr(result, "content", None) or ()]
-        words = "\n".join(str(block["text"]) for block in blocks if block.get("text"))
-        raise ToolExecutionError(words[:LONGEST_REASON] or "the MCP server gave no reason", raw=blocks)
+        if getattr(result, "isError", False) is True:
+            words = "\n".join(str(block["text"]) for block in blocks if block.get("text"))
+            raise ToolExecutionError(words[:LONGEST_REASON] or "the MCP server gave no reason", raw=blocks)
+        structured = getattr(result, "structuredContent", None)
+        if any(block.get("type") != "text" for block in blocks):
+            return blocks if structured is None else {"content": blocks, "structuredContent": structured}
+        if structured is None and len(blocks) > 1:
+            return blocks
+        base: Any = super()
+        return base._process_tool_result(result, tool_name)  # noqa: SLF001 - its own
 
     def _parse_text_content(self, text: str) -> Any:
         base: Any = super()
         value = base._parse_text_content(text)  # noqa: SLF001 - its own
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return text if is_number and json.dumps(value) != text else value
+
+
+def _seen(task: asyncio.Future[Any]) -> None:
+    # Else asyncio complains of what nobody waits for any more.
+    if not task.cancelled():
+        task.exception()
 
 
 def _block(item: Any) -> dict[str, Any]:

@@ -6,9 +6,10 @@ schema within its schemas), and our own calls need none: only searches, post-pro
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from utcp.data.call_template import CallTemplate
 from utcp.data.tool import JsonSchema, Tool
@@ -16,6 +17,8 @@ from utcp.data.utcp_manual import UtcpManual
 from utcp.implementations.in_mem_tool_repository import InMemToolRepository
 
 from utcp_bridge.transports.drafts import DraftTool, without_boolean_schemas
+
+_Late: TypeAlias = tuple[CallTemplate, Callable[[], UtcpManual]]
 
 
 def upstream_tool(name: str, draft: DraftTool, template: CallTemplate) -> Tool:
@@ -40,22 +43,26 @@ def _json_schema(schema: dict[str, Any] | bool) -> JsonSchema:
 
 
 class LateRepository(InMemToolRepository):
-    """Takes manuals that are yet to be made; whatever looks into the repository makes them first."""
+    """Takes manuals that are yet to be made; whatever looks into the repository makes them first, once."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._waiting: dict[str, tuple[CallTemplate, Callable[[], UtcpManual]]] = {}
+        self._latest: dict[str, _Late] = {}
+        self._stored: dict[str, _Late] = {}
 
     def save_later(self, template: CallTemplate, make: Callable[[], UtcpManual]) -> None:
-        """Store what `make` gives, in the place of an older version of the manual."""
-        self._waiting[template.name] = template, make
+        """Store what `make` gives, in the place of an older version of the manual; it is called in any thread."""
+        self._latest[template.name] = template, make
 
     async def _fill(self) -> None:
-        for name, waiting in list(self._waiting.items()):
-            template, make = waiting
-            await super().save_manual(template, make())
-            if self._waiting.get(name) is waiting:  # else a newer version came meanwhile
-                del self._waiting[name]
+        # Until all is there: a newer version may come, or another reader store an older one, while one is made.
+        while late := next((each for name, each in self._latest.items() if self._stored.get(name) is not each), None):
+            template, make = late
+            # For thousands of tools it takes seconds, in which the loop has other work.
+            manual = await asyncio.to_thread(make)
+            if self._latest[template.name] is late and self._stored.get(template.name) is not late:
+                await super().save_manual(template, manual)
+                self._stored[template.name] = late
 
     async def save_manual(self, manual_call_template: CallTemplate, manual: UtcpManual) -> None:  # noqa: D102
         await self._fill()
@@ -73,9 +80,14 @@ class LateRepository(InMemToolRepository):
         await self._fill()
         return await super().get_tool(tool_name)
 
-    async def get_tools(self) -> list[Tool]:  # noqa: D102
+    async def get_tools(self) -> list[Tool]:
+        """Copies of all tools, which share their schemas, for every search asks for all of them.
+
+        utcp 1.2.0 copies the schemas too, which takes seconds for thousands of tools.
+        """
         await self._fill()
-        return await super().get_tools()
+        async with self._rwlock.read():
+            return [tool.model_copy(update={"tags": list(tool.tags)}) for tool in self._tools_by_name.values()]
 
     async def get_tools_by_manual(self, manual_name: str) -> list[Tool] | None:  # noqa: D102
         await self._fill()

@@ -33,7 +33,8 @@ from utcp_bridge.transports.streaming.pieces import closing
 from utcp_bridge.transports.streaming.protocol import SseProtocol, StreamableHttpProtocol
 from utcp_bridge.transports.upstream.mcp import mended
 from utcp_bridge.transports.upstream.repository import LateRepository, upstream_tool
-from utcp_bridge.transports.variables import UndefinedVariableError, Variables, VariableUse, fill_in
+from utcp_bridge.transports.variable_values import UndefinedVariableError, Variables, VariableUse
+from utcp_bridge.transports.variables import fill_in
 
 logger = logging.getLogger(__name__)
 

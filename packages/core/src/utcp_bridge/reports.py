@@ -1,0 +1,143 @@
+"""What came of the manuals: the report of a load, and what differs between two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from utcp_bridge.transports.client.loaded import MissingVariable
+from utcp_bridge.transports.drafts import SkippedTool
+
+_MOST_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ManualReport:
+    """What came of one manual.
+
+    Attributes:
+        name: The manual's name as UTCP registers it.
+        tool_count: How many of its tools can be called.
+        error: Why it could not be loaded, or None if it was.
+        skipped: The tools that were left out, or that share a name, and why.
+        protocol: The `call_template_type` of its call template, or None where the template has none.
+        missing_variables: Variables that its tools need and that had no value when it was loaded.
+        warnings: What is odd about its call template, or those of its tools, and did not keep it from loading: keys
+            that have no effect, each with the nearest known one.
+    """
+
+    name: str
+    tool_count: int = 0
+    error: str | None = None
+    skipped: tuple[SkippedTool, ...] = ()
+    protocol: str | None = None
+    missing_variables: tuple[MissingVariable, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the manual was loaded."""
+        return self.error is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as JSON."""
+        return {
+            "name": self.name,
+            "protocol": self.protocol,
+            "ok": self.ok,
+            "tool_count": self.tool_count,
+            "error": self.error,
+            "skipped": [{"name": tool.name, "reason": tool.reason} for tool in self.skipped],
+            "missing_variables": [
+                {"key": variable.key, "tools": list(variable.tools)} for variable in self.missing_variables
+            ],
+            "warnings": list(self.warnings),
+        }
+
+    def __str__(self) -> str:
+        lines = [_headline(self), *self.warnings]
+        lines += [f"{tool.name}: skipped: {tool.reason}" for tool in self.skipped[:_MOST_LINES]]
+        if len(self.skipped) > _MOST_LINES:
+            lines.append(f"and {len(self.skipped) - _MOST_LINES} more were skipped")
+        lines += [_variable_line(variable) for variable in self.missing_variables]
+        return "\n    ".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveryReport:
+    """What came of each manual, in the order of the configuration.
+
+    As text it has one line for each manual, and an indented one for each tool that was left out and each warning.
+    """
+
+    manuals: tuple[ManualReport, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether every manual was loaded."""
+        return not self.failed
+
+    @property
+    def failed(self) -> tuple[ManualReport, ...]:
+        """The manuals that could not be loaded."""
+        return tuple(manual for manual in self.manuals if not manual.ok)
+
+    @property
+    def tool_count(self) -> int:
+        """How many tools can be called, over all manuals."""
+        return sum(manual.tool_count for manual in self.manuals)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as JSON."""
+        return {
+            "ok": self.ok,
+            "tool_count": self.tool_count,
+            "manuals": [manual.to_dict() for manual in self.manuals],
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.manuals)) or "no manuals are configured"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsetChanges:
+    """What differs between two loads, by the names of the tools, each tuple sorted."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed)
+
+
+def changes_between(before: Mapping[str, object], after: Mapping[str, object]) -> ToolsetChanges:
+    """What changed from one set of tools to another.
+
+    Args:
+        before: The tools as they were, by name.
+        after: The tools as they are, by name.
+
+    Returns:
+        The names that only one of them has, and those whose tools are not equal.
+    """
+    return ToolsetChanges(
+        added=tuple(sorted(after.keys() - before.keys())),
+        removed=tuple(sorted(before.keys() - after.keys())),
+        changed=tuple(sorted(name for name in before.keys() & after.keys() if before[name] != after[name])),
+    )
+
+
+def _headline(manual: ManualReport) -> str:
+    protocol = f" ({manual.protocol})" if manual.protocol else ""
+    tools = f"{manual.tool_count} tool{'' if manual.tool_count == 1 else 's'}"
+    if manual.ok:
+        return f"{manual.name!r}{protocol}: {tools}"
+    before = f"; its {tools} of the last load stay" if manual.tool_count else ""
+    return f"{manual.name!r}{protocol}: failed: {manual.error}{before}"
+
+
+def _variable_line(variable: MissingVariable) -> str:
+    others = f" and {len(variable.tools) - 1} more tools" if len(variable.tools) > 1 else ""
+    return f"the variable {variable.key!r} is not defined; {variable.tools[0]}{others} cannot be called without it"

@@ -1,0 +1,423 @@
+"""Judging a value against a bundled schema, with reasons, in work that is bounded whatever the schema.
+
+The engines follow every reference and gather the errors of every branch of every choice below every other: a union
+that holds itself costs them 3 or 4 times as much for each level of a wrong value, and twenty references that share
+their targets a million times as much as one. Here a schema is held against a value once, however often both meet
+again, and each such step is paid from a budget. Single keywords are left to the engine.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, Final, Protocol
+
+from utcp_bridge.schema.bundled import DEFINITION_REF, ROOT_REF, pointed, references, walk
+from utcp_bridge.schema.leaves import broken
+from utcp_bridge.schema.tags import tags_of, wrong_tag
+from utcp_bridge.schema.violations import UNJUDGED, Budget, Violation
+
+_MANY: Final = 16
+"""The most parts of a value that are judged one by one where the engine can tell quickly which of them are wrong."""
+
+_STEP_OF_ENGINE: Final = 0.25
+"""What it costs to let the engine judge one part, and to find out whether a branch of a choice was meant."""
+
+
+class Check(Protocol):
+    """A schema that an engine has compiled; safe to share between threads."""
+
+    def is_valid(self, instance: Any, /) -> bool:
+        """Tell whether the instance fits."""
+
+
+def referred(schema: Any, reference: str) -> Any:
+    """Give what a reference within a schema points to."""
+    if reference.startswith(DEFINITION_REF) and isinstance(schema, dict):
+        name = reference.removeprefix(DEFINITION_REF)
+        if name in schema.get("$defs", {}):
+            return schema["$defs"][name]
+    found = pointed(schema, reference)
+    return {} if found is None else found
+
+
+def tracks_evaluated(schema: Any) -> bool:
+    """Tell whether a schema says anything about what nothing else has evaluated (core, section 11)."""
+    return isinstance(schema, dict) and any(
+        "unevaluatedProperties" in part or "unevaluatedItems" in part
+        for top in (schema, *schema.get("$defs", {}).values())
+        for part in walk(top)
+    )
+
+
+class Rules:
+    """A schema, prepared for judging. Safe to share between threads."""
+
+    def __init__(self, schema: dict[str, Any] | bool, compile_check: Callable[[Any], Check], *, is_quick: bool) -> None:
+        """Prepare a schema.
+
+        Args:
+            schema: A self-contained schema of draft 2020-12.
+            compile_check: Compiles a schema with the engine.
+            is_quick: Whether the engine's verdict on any part of the schema takes no more time than it should.
+        """
+        self.schema = schema
+        self.tracks = tracks_evaluated(schema)
+        self._compile = compile_check
+        self._is_quick = is_quick
+        self._checks: dict[tuple[int, str], Check] = {}
+        self._wholes: dict[int, Check | None] = {}
+        self._tags: dict[int, dict[str, dict[str, Any]]] = {}
+        self._patterns: dict[str, Check] = {}
+
+    def target(self, reference: str) -> Any:
+        """Give what a reference points to."""
+        return referred(self.schema, reference)
+
+    def keyword(self, schema: dict[str, Any], keyword: str) -> Check:
+        """Compile one keyword of a schema."""
+        key = id(schema), keyword
+        if key not in self._checks:
+            self._checks[key] = self._compile({keyword: schema[keyword]})
+        return self._checks[key]
+
+    def pattern(self, pattern: str) -> Check:
+        """Compile a regular expression."""
+        if pattern not in self._patterns:
+            self._patterns[pattern] = self._compile({"pattern": pattern})
+        return self._patterns[pattern]
+
+    def whole(self, schema: Any) -> Check | None:
+        """Compile a part of the schema; None if the engine might take too long over it."""
+        if id(schema) not in self._wholes:
+            self._wholes[id(schema)] = self._compiled_part(schema)
+        return self._wholes[id(schema)]
+
+    def _compiled_part(self, part: Any) -> Check | None:
+        if not self._is_quick or not isinstance(part, dict) or not isinstance(self.schema, dict):
+            return None
+        definitions: dict[str, Any] = {}
+        waiting = [part]
+        while waiting:
+            for inner in walk(waiting.pop()):
+                for reference in references(inner):
+                    if reference == ROOT_REF or not reference.startswith(DEFINITION_REF):
+                        return None  # the root would be another one
+                    name = reference.removeprefix(DEFINITION_REF)
+                    if name not in definitions:
+                        definitions[name] = self.target(reference)
+                        waiting.append(definitions[name])
+        return self._compile({**part, "$defs": definitions} if definitions else part)
+
+    def tags(self, branch: Any) -> dict[str, dict[str, Any]]:
+        """Give the properties that tell a branch from the others."""
+        if id(branch) not in self._tags:
+            self._tags[id(branch)] = tags_of(branch, self.target)
+        return self._tags[id(branch)]
+
+    def violations(self, instance: Any, budget: Budget) -> list[Violation]:
+        """Tell the rules that an instance breaks, as far as the budget goes; empty if it fits."""
+        try:
+            return list(Judgement(self, budget).outcome(self.schema, Spot(instance, ())).violations)
+        except RecursionError:
+            return [Violation((), "depth", True, instance)]
+
+    def judge(self, instance: Any, steps: float) -> list[Violation]:
+        """Tell the rules that an instance breaks: all of them if that takes no more than so many steps, else some."""
+        found = self.violations(instance, Budget(steps))
+        # One rule that is known to be broken is enough of a verdict.
+        if found and all(violation.keyword == UNJUDGED for violation in found):
+            return self.violations(instance, Budget(float("inf")))
+        return found
+
+
+class Spot:
+    """A value in the instance, and what is known of it so far."""
+
+    __slots__ = ("_parts", "known", "path", "value")
+
+    def __init__(self, value: Any, path: tuple[str | int, ...]) -> None:
+        self.value = value
+        self.path = path
+        self.known: dict[int, Outcome] = {}
+        self._parts: dict[str | int, Spot] = {}
+
+    def part(self, step: str | int) -> Spot:
+        """Go to a part of the value."""
+        if step not in self._parts:
+            self._parts[step] = Spot(self.value[step], (*self.path, step))
+        return self._parts[step]
+
+
+class Outcome:
+    """What a schema says of a value.
+
+    Attributes:
+        violations: The rules that the value breaks, each once.
+        evaluated: The properties or items that the schema has something to say about (core, section 11).
+    """
+
+    __slots__ = ("evaluated", "violations")
+
+    def __init__(self, *violations: Violation) -> None:
+        self.violations = dict.fromkeys(violations)
+        self.evaluated: set[str | int] = set()
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether the value fits; None if the budget ended before that was known."""
+        if not self.violations:
+            return True
+        return None if all(violation.keyword == UNJUDGED for violation in self.violations) else False
+
+    def add(self, violation: Violation) -> None:
+        """Add a violation."""
+        self.violations[violation] = None
+
+
+class Judgement:
+    """One instance being judged."""
+
+    def __init__(self, rules: Rules, budget: Budget) -> None:
+        self.rules = rules
+        self.budget = budget
+
+    def outcome(self, schema: Any, spot: Spot) -> Outcome:
+        """Hold a schema against a value, unless that was done before."""
+        if not isinstance(schema, dict):
+            return Outcome() if schema else Outcome(Violation(spot.path, "false", False, spot.value))
+        known = spot.known.get(id(schema))
+        if known is not None:
+            return known
+        if not self.budget.spend():
+            return Outcome(Violation(spot.path, UNJUDGED, schema, spot.value))
+        # What a schema says of itself on the way says nothing yet, and is found in its outcome all the same.
+        out = spot.known[id(schema)] = Outcome()
+        for keyword, limit in schema.items():
+            applicator = APPLICATORS.get(keyword)
+            if applicator is not None:
+                applicator(self, schema, limit, spot, out)
+            else:
+                for names in broken(keyword, limit, spot.value, functools.partial(self._keyword, schema, spot)):
+                    out.add(Violation(spot.path, keyword, schema, spot.value, names))
+        for keyword in _LAST:
+            if keyword in schema:
+                _LAST[keyword](self, schema, schema[keyword], spot, out)
+        return out
+
+    def _keyword(self, schema: dict[str, Any], spot: Spot, keyword: str) -> bool:
+        return self.rules.keyword(schema, keyword).is_valid(spot.value)
+
+    def parts(self, schema: Any, steps: Iterable[str | int], spot: Spot, out: Outcome) -> None:
+        """Hold a schema against parts of a value."""
+        if schema is True:
+            return
+        steps = list(steps)
+        whole = self.rules.whole(schema) if len(steps) > _MANY else None
+        for step in steps:
+            if whole is not None:
+                self.budget.spend(_STEP_OF_ENGINE)
+                if whole.is_valid(spot.value[step]):
+                    continue
+            if self.budget.steps <= 0:
+                out.add(Violation(spot.path, UNJUDGED, {}, spot.value))
+                return
+            out.violations |= self.outcome(schema, spot.part(step)).violations
+
+
+_Applicator = Callable[[Judgement, dict[str, Any], Any, Spot, Outcome], None]
+
+
+def _beside(out: Outcome, found: Outcome) -> None:
+    """Take over what a schema says that must fit as well."""
+    out.violations |= found.violations
+    out.evaluated |= found.evaluated
+
+
+def _reference(judgement: Judgement, _schema: dict[str, Any], limit: Any, spot: Spot, out: Outcome) -> None:
+    _beside(out, judgement.outcome(judgement.rules.target(limit), spot))
+
+
+def _all_of(judgement: Judgement, _schema: dict[str, Any], limit: Any, spot: Spot, out: Outcome) -> None:
+    for branch in limit:
+        _beside(out, judgement.outcome(branch, spot))
+
+
+def _choice(
+    judgement: Judgement, schema: dict[str, Any], limit: Any, spot: Spot, out: Outcome, *, keyword: str
+) -> None:
+    outcomes: dict[int, Outcome] = {}
+    wrong: dict[int, str] = {}
+    for index, branch in enumerate(limit):
+        judgement.budget.spend(_STEP_OF_ENGINE)
+        tag = wrong_tag(spot.value, judgement.rules.tags(branch))
+        if tag is not None:
+            wrong[index] = tag
+            continue
+        outcomes[index] = judgement.outcome(branch, spot)
+        if keyword == "anyOf" and outcomes[index].fits and not judgement.rules.tracks:
+            return
+    fitting = [found for found in outcomes.values() if found.fits]
+    is_too_many = len(fitting) > 1 and keyword == "oneOf"
+    if not is_too_many and any(found.fits is None for found in outcomes.values()):
+        out.add(Violation(spot.path, UNJUDGED, schema, spot.value))
+        return
+    if fitting and not is_too_many:
+        for found in fitting:
+            out.evaluated |= found.evaluated
+        return
+    # A tag that belongs to other branches says enough of a branch: nothing below it was meant for it.
+    for index, tag in wrong.items():
+        about = judgement.rules.tags(limit[index])[tag]
+        said = "const" if "const" in about else "enum"
+        outcomes[index] = Outcome(Violation((*spot.path, tag), said, about, spot.value[tag]))
+    branches = tuple(tuple(outcomes[index].violations) for index in range(len(limit)))
+    out.add(Violation(spot.path, keyword, schema, spot.value, (), branches))
+
+
+def _not(judgement: Judgement, schema: dict[str, Any], limit: Any, spot: Spot, out: Outcome) -> None:
+    fits = judgement.outcome(limit, spot).fits
+    if fits is not False:
+        out.add(Violation(spot.path, "not" if fits else UNJUDGED, schema, spot.value))
+
+
+def _if(judgement: Judgement, schema: dict[str, Any], limit: Any, spot: Spot, out: Outcome) -> None:
+    condition = judgement.outcome(limit, spot)
+    if condition.fits is None:
+        out.add(Violation(spot.path, UNJUDGED, schema, spot.value))
+        return
+    if condition.fits:
+        out.evaluated |= condition.evaluated
+    _beside(out, judgement.outcome(schema.get("then" if condition.fits else "else", True), spot))
+
+
+def _dependent_schemas(judgement: Judgement, _schema: dict[str, Any], limit: Any, spot: Spot, out: Outcome) -> None:
+    if isinstance(spot.value, dict):
+        for name, child in limit.items():
+            if name in spot.value:
+                _beside(out, judgement.outcome(child, spot))
+
+
+def _properties(judgement: Judgement, _schema: dict[str, Any], limit: Any, spot: Spot, out: Outcome) -> None:
+    if isinstance(spot.value, dict):
+        for name, child in limit.items():
+            if name in spot.value:
+                out.evaluated.add(name)
+                out.violations |= judgement.outcome(child, spot.part(name)).violations
+
+
+def _pattern_properties(judgement: Judgement, _schema: dict[str, Any], limit: Any, spot: Spot, out: Outcome) -> None:
+    if isinstance(spot.value, dict):
+        for pattern, child in limit.items():
+            matching = judgement.rules.pattern(pattern)
+            names = [name for name in spot.value if matching.is_valid(name)]
+            out.evaluated.update(names)
+            judgement.parts(child, names, spot, out)
+
+
+def _additional(judgement: Judgement, schema: dict[str, Any], limit: Any, spot: Spot, out: Outcome) -> None:
+    if isinstance(spot.value, dict):
+        patterns = [judgement.rules.pattern(pattern) for pattern in schema.get("patternProperties", ())]
+        named = schema.get("properties", {})
+        names = [name for name in spot.value if name not in named and not any(item.is_valid(name) for item in patterns)]
+        _others(judgement, "additionalProperties", schema, limit, names, spot, out)
+
+
+def _others(
+    judgement: Judgement, keyword: str, schema: dict[str, Any], limit: Any, names: list[Any], spot: Spot, out: Outcome
+) -> None:
+    if limit is False and names:
+        told = tuple(names) if isinstance(spot.value, dict) else ()
+        out.add(Violation(spot.path, keyword, schema, spot.value, told))
+    elif limit is not False:
+        judgement.parts(limit, names, spot, out)
+    out.evaluated.update(names)
+
+
+def _property_names(judgement: Judgement, schema: dict[str, Any], limit: Any, spot: Spot, out: Outcome) -> None:
+    if isinstance(spot.value, dict):
+        for name in spot.value:
+            found = judgement.outcome(limit, Spot(name, spot.path))
+            if found.fits is None:
+                out.violations |= found.violations
+            elif not found.fits:
+                out.add(Violation(spot.path, "propertyNames", schema, spot.value, (name,)))
+
+
+def _prefix_items(judgement: Judgement, _schema: dict[str, Any], limit: Any, spot: Spot, out: Outcome) -> None:
+    if isinstance(spot.value, list):
+        for index, child in enumerate(limit[: len(spot.value)]):
+            out.evaluated.add(index)
+            out.violations |= judgement.outcome(child, spot.part(index)).violations
+
+
+def _items(judgement: Judgement, schema: dict[str, Any], limit: Any, spot: Spot, out: Outcome) -> None:
+    if isinstance(spot.value, list):
+        rest = range(len(schema.get("prefixItems", ())), len(spot.value))
+        judgement.parts(limit, rest, spot, out)
+        out.evaluated.update(rest)
+
+
+def _contains(judgement: Judgement, schema: dict[str, Any], limit: Any, spot: Spot, out: Outcome) -> None:
+    if not isinstance(spot.value, list):
+        return
+    whole = judgement.rules.whole(limit) if len(spot.value) > _MANY else None
+    if whole is None:
+        found = [judgement.outcome(limit, spot.part(index)).fits for index in range(len(spot.value))]
+    else:
+        judgement.budget.spend(len(spot.value) * _STEP_OF_ENGINE)
+        found = [whole.is_valid(item) for item in spot.value]
+    out.evaluated.update(index for index, fits in enumerate(found) if fits)
+    least, most = schema.get("minContains", 1), schema.get("maxContains", len(found))
+    sure, possible = found.count(True), len(found) - found.count(False)
+    if possible < least:
+        out.add(Violation(spot.path, "contains", schema, spot.value))
+    elif sure > most:
+        out.add(Violation(spot.path, "maxContains", schema, spot.value))
+    elif sure < least or possible > most:
+        out.add(Violation(spot.path, UNJUDGED, schema, spot.value))
+
+
+def _unevaluated(
+    judgement: Judgement,
+    schema: dict[str, Any],
+    limit: Any,
+    spot: Spot,
+    out: Outcome,
+    *,
+    keyword: str,
+    kind: type[dict[str, Any] | list[Any]],
+) -> None:
+    # Where no branch of a choice fits, or it is not known whether one does, nothing can be said of the rest.
+    unknown = any(
+        violation.keyword in ("anyOf", "oneOf", UNJUDGED) and violation.path == spot.path
+        for violation in out.violations
+    )
+    if isinstance(spot.value, kind) and not unknown:
+        steps: Iterable[Any] = spot.value if isinstance(spot.value, dict) else range(len(spot.value))
+        names = [step for step in steps if step not in out.evaluated]
+        _others(judgement, keyword, schema, limit, names, spot, out)
+
+
+APPLICATORS: Final[dict[str, _Applicator]] = {
+    "$ref": _reference,
+    "allOf": _all_of,
+    "anyOf": functools.partial(_choice, keyword="anyOf"),
+    "oneOf": functools.partial(_choice, keyword="oneOf"),
+    "not": _not,
+    "if": _if,
+    "dependentSchemas": _dependent_schemas,
+    "properties": _properties,
+    "patternProperties": _pattern_properties,
+    "additionalProperties": _additional,
+    "propertyNames": _property_names,
+    "prefixItems": _prefix_items,
+    "items": _items,
+    "contains": _contains,
+}
+"""The keywords with subschemas; each adds what it finds to an outcome."""
+
+_LAST: Final[dict[str, _Applicator]] = {
+    "unevaluatedProperties": functools.partial(_unevaluated, keyword="unevaluatedProperties", kind=dict),
+    "unevaluatedItems": functools.partial(_unevaluated, keyword="unevaluatedItems", kind=list),
+}

@@ -1,0 +1,58 @@
+"""What ends a command with this program, even where the program dies without a chance to end it.
+
+A command has a process group of its own, so that neither the signal that ends the program reaches it nor the hang-up
+of the program's terminal. PR_SET_PDEATHSIG is of no use: the child would have to set it, it is sent when the thread
+ends that started the child, and it reaches the shell alone. Instead the kernel watches a pipe that is asked for
+signals, F_SETOWN in fcntl(2): all files of a process that dies are closed, and for the reader of a pipe it is an event
+that the last writer has gone. The reader must still be there then, which depends on the order in which Linux closes
+the files of the dead: since 4.4, those with higher numbers first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import signal
+import sys
+
+_held: set[Leash] = set()
+
+
+class Leash:
+    """Ends a process group by SIGKILL when this program dies, until it is released. Does nothing but on Linux.
+
+    Args:
+        group: The process group, which must exist.
+    """
+
+    def __init__(self, group: int) -> None:
+        self._pipe: tuple[int, ...] = ()
+        if sys.platform != "linux":
+            return
+        reader, writer = os.pipe()
+        if writer < reader:  # another thread has closed a file just then
+            low, writer = writer, fcntl.fcntl(writer, fcntl.F_DUPFD_CLOEXEC, reader)
+            os.close(low)
+        self._pipe = (reader, writer)
+        _held.add(self)
+        with contextlib.suppress(OSError):  # a sandbox may forbid it
+            fcntl.fcntl(reader, fcntl.F_SETOWN, -group)
+            fcntl.fcntl(reader, fcntl.F_SETSIG, signal.SIGKILL)
+            fcntl.fcntl(reader, fcntl.F_SETFL, os.O_ASYNC)
+
+    def release(self) -> None:
+        """Let the group live on; a second time does nothing."""
+        _held.discard(self)
+        pipe, self._pipe = self._pipe, ()
+        for fd in pipe:  # the reader first, which has nothing to tell then
+            os.close(fd)
+
+
+def _release_in_child() -> None:
+    # A forked child that held the writer would keep its parent's death from being noticed.
+    for leash in tuple(_held):
+        leash.release()
+
+
+os.register_at_fork(after_in_child=_release_in_child)

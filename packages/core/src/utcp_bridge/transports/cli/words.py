@@ -1,0 +1,133 @@
+"""The words of the simple command that is being scanned, as far as it takes to tell what each is to the command."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+_ASSIGNED_ARRAY = re.compile(r"([A-Za-z_]\w*)\+?=")
+_DESCRIPTOR = re.compile(r"[0-9]+|\{\w+\}")
+_QUOTING = re.compile(r"\\(.)|[\"']|\$(?=[\"'])", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Word:
+    """One word of a simple command.
+
+    Attributes:
+        text: The whole command line.
+        start: Index of its first character.
+        redirection: The operator that it is the operand of, such as `>&`; empty for all other words.
+        element_of: The array whose list it is an element of, as in `name=(word)`; empty for all other words.
+        end: Index after its last character.
+        holes: Where its placeholders are: index among those found, start and end. Without those in commands inside.
+    """
+
+    text: str
+    start: int
+    redirection: str = ""
+    element_of: str = ""
+    end: int = -1
+    holes: list[tuple[int, int, int]] = field(default_factory=list)
+
+    @property
+    def raw(self) -> str:
+        """It as it is written."""
+        return self.text[self.start : self.end]
+
+    @property
+    def literal(self) -> str:
+        """It without its quotes; expansions stay as they are written."""
+        return _unquoted(self.raw)
+
+    def before(self, hole: tuple[int, int, int]) -> str:
+        """What stands before a placeholder in it, without quotes."""
+        return _unquoted(self.text[self.start : hole[1]])
+
+    def after(self, hole: tuple[int, int, int]) -> str:
+        """What stands after a placeholder in it, without quotes."""
+        return _unquoted(self.text[hole[2] : self.end])
+
+
+class WordRecorder:
+    """Is told of each character between the words of a command, and hands over the words of each simple command."""
+
+    def __init__(self, text: str) -> None:
+        self.words: list[Word] = []
+        self._text = text
+        self._open: Word | None = None
+        self._redirection = ""
+        self._array = ""
+        self._depth = 0
+
+    @property
+    def holes(self) -> list[tuple[int, int, int]]:
+        """The list that placeholders found now go to; nobody reads that of placeholders that are in no word."""
+        return self._open.holes if self._open is not None else []
+
+    def begin(self, at: int) -> None:
+        """There is a character of a word here; it begins one if none has begun."""
+        if self._open is None:
+            self._open = Word(self._text, at, self._redirection, self._array)
+            self._redirection = ""
+
+    def separated(self, at: int) -> bool:
+        """There is a character here that ends words; say whether it ends the simple command too."""
+        char, before, after = self._text[at], self._text[at - 1 : at], self._text[at + 1 : at + 2]
+        if char == "(" and self._open is not None and not self._array:
+            opens = _ASSIGNED_ARRAY.fullmatch(self._text, self._open.start, at)
+            if opens:
+                self.end(at)
+                self._array, self._depth = opens[1], 1
+                return False
+        if self._array:
+            self.end(at)
+            self._depth += (char == "(") - (char == ")")
+            if not self._depth:
+                self._array = ""
+            return False
+        if char in "<>":
+            self._redirected(at)
+            return False
+        if (char == "&" and (before in {"<", ">"} or after == ">")) or (char == "|" and before == ">"):
+            self.end(at)
+            self._redirection += char
+            return False
+        self.end(at)
+        return char not in " \t"
+
+    def forget(self, count: int) -> None:
+        """Of the placeholders found, only so many are kept."""
+        self.holes[:] = [hole for hole in self.holes if hole[0] < count]
+
+    def document(self) -> None:
+        """The operator just seen was that of a here-document, whose delimiter is no word."""
+        self._redirection = ""
+
+    def end(self, at: int) -> None:
+        """The word that is open, if one is, ends before this place."""
+        if self._open is not None:
+            self._open.end = at
+            self.words.append(self._open)
+            self._open = None
+
+    def take(self, at: int) -> list[Word]:
+        """The words of the simple command that ends here; the next one begins."""
+        self.end(at)
+        words, self.words = self.words, []
+        self._redirection = ""
+        return words
+
+    def _redirected(self, at: int) -> None:
+        self._redirection += self._text[at]
+        if self._open is None:
+            return
+        if _DESCRIPTOR.fullmatch(self._text, self._open.start, at):
+            self._redirection = self._text[self._open.start : at] + self._redirection
+            self._open = None
+        else:
+            self.end(at)
+
+
+def _unquoted(text: str) -> str:
+    return _QUOTING.sub(lambda match: (match[1] or "").removeprefix("\n"), text)
