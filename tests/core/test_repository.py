@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -135,7 +137,25 @@ async def test_loading_and_calling_make_none_and_a_search_makes_them(monkeypatch
         assert (await toolset.acall("m_echo")).is_error
         assert not made
         assert [tool.name for tool in await toolset.asearch("echo")] == ["m_echo"]
+        assert [tool.name for tool in await asyncio.to_thread(toolset.search, "something else")] == ["m_echo"]
     assert made == ["m.echo"]
+
+
+async def test_a_search_after_a_refresh_sees_what_has_changed(tmp_path: Path) -> None:
+    manual = tmp_path / "manual.json"
+
+    def write(*names: str) -> None:
+        tools = [http_tool(name, f"http://127.0.0.1:9/{name}") for name in names]
+        manual.write_text(json.dumps({"utcp_version": "1.0.1", "manual_version": "1.0.0", "tools": tools}))
+
+    write("one", "two")
+    template = {"name": "m", "call_template_type": "file", "file_path": str(manual)}
+    allowed = {"allowed_communication_protocols": ["file", "http"]}
+    async with await Toolset.aopen(config({**template, **allowed})) as toolset:
+        assert {tool.name for tool in await toolset.asearch("x")} == {"m_one", "m_two"}
+        write("two", "three")
+        await toolset.arefresh()
+        assert {tool.name for tool in await toolset.asearch("x")} == {"m_two", "m_three"}
 
 
 class _Seeing(ToolPostProcessor):

@@ -6,6 +6,7 @@ import base64
 import html
 import json
 import logging
+import sys
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -256,3 +257,31 @@ def test_failures_that_our_clients_report_are_logged_for_debugging_only(
         caplog.set_level(logging.DEBUG, logger=upstream_logger.name)
         upstream_logger.error("calling http://h/x?k=unknown failed again")
     assert caplog.messages == ["slow", "calling http://h/x failed again"]
+
+
+def test_our_clients_print_nothing_by_the_handler_that_mcp_use_makes(
+    capsys: pytest.CaptureFixture[str], upstream_logger: logging.Logger, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What others log is printed by it as before, and what somebody else has set up prints everything."""
+    made, own, errors = (logging.StreamHandler(stream) for stream in (sys.stdout, sys.stdout, sys.stderr))
+    made.setFormatter(logging.Formatter("%(asctime)s - %(name)s - %(levelname)s - %(message)s"))
+    own.setFormatter(logging.Formatter("own: %(message)s"))
+    for handler in (made, own, errors):
+        upstream_logger.addHandler(handler)
+    try:
+        for _ in range(2):
+            guard_upstream_loggers(_scrubber("secret-one"))
+        with our_client_at_work():
+            upstream_logger.warning("ours")
+        upstream_logger.warning("not ours")
+    finally:
+        for handler in (made, own, errors):
+            upstream_logger.removeHandler(handler)
+    printed = capsys.readouterr()
+    assert [line.rpartition("WARNING - ")[2] for line in printed.out.splitlines()] == [
+        "own: ours",
+        "not ours",
+        "own: not ours",
+    ]
+    assert printed.err == "ours\nnot ours\n"
+    assert caplog.messages == ["ours", "not ours"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -143,6 +144,94 @@ async def test_no_file_outside_of_the_folder_is_read(tmp_path: Path, reference: 
         assert [tool.utcp_name for tool in toolset.tools.values()] == ["m.op"]
         (skipped,) = toolset.report.manuals[0].skipped
         assert (skipped.name, reference in skipped.reason) == ("/bad", True)
+
+
+@pytest.mark.parametrize("face", ["async", "sync"])
+async def test_documents_that_never_answer_cost_what_needs_them_and_not_the_manual(face: str) -> None:
+    """Each has a share of the manual's time, also those that others lead to."""
+    paths = {"/slow": {"$ref": "slow.json"}, "/next": {"$ref": "next.json"}, "/third": {"$ref": "third.json"}}
+    replies = {
+        "/openapi.json": described({**paths, **operation()}),
+        "/next.json": {"$ref": "never.json"},
+        "/third.json": {"get": {"operationId": "third", "responses": {}}},
+    }
+
+    async def answer(request: web.Request) -> web.Response:
+        if request.path not in replies:
+            await asyncio.sleep(30)
+        return web.json_response(replies.get(request.path, {}))
+
+    async with http_server(answer) as server:
+        url = f"{server.url}/openapi.json"
+        source = {"manual_call_templates": [{"name": "m", "call_template_type": "http", "url": url}]}
+        if face == "async":
+            toolset = await Toolset.aopen(source, discovery_timeout=2)
+        else:
+            toolset = await asyncio.to_thread(Toolset.open, source, discovery_timeout=2)
+        async with toolset:
+            assert toolset.report.ok, str(toolset.report)
+            assert sorted(tool.utcp_name for tool in toolset.tools.values()) == ["m.op", "m.third"]
+            skipped = {tool.name: tool.reason for tool in toolset.report.manuals[0].skipped}
+            assert sorted(skipped) == ["/next", "/slow"]
+            assert all("does not answer within" in reason for reason in skipped.values())
+
+
+async def test_what_cannot_be_read_of_schemas_is_told_as_warnings_of_the_manual() -> None:
+    names = [f"p{number}" for number in range(30)]
+    for count in (1, 30):
+        properties = {name: {"$ref": f"#/components/schemas/{name}"} for name in names[:count]}
+        body = {"content": {"application/json": {"schema": {"type": "object", "properties": properties}}}}
+        document = described(operation(method="post", requestBody=body), servers=[{"url": "https://api.example.com"}])
+        async with await opened({"call_template_type": "text", "content": document}) as toolset:
+            assert [tool.utcp_name for tool in toolset.tools.values()] == ["m.op"]
+            told = toolset.report.manuals[0].warnings
+            assert "'#/components/schemas/p0' points to nothing" in told[0]
+            assert "anything is accepted there" in told[0]
+            assert told[0] in str(toolset.report)
+            assert len(told) == min(count, 11)
+            assert count == 1 or told[-1] == "and 20 more parts of its schemas cannot be read"
+
+
+@pytest.mark.parametrize(
+    ("own", "reference", "asked"),
+    [
+        ("https://ids.example.org/api/openapi", "shared/ops.json", "/specs/shared/ops.json"),
+        ("https://ids.example.org/api/openapi", "../ops.json", "/ops.json"),
+        ("https://ids.example.org/api/v1/openapi", "/api/ops.json?a=b", "/ops.json"),
+        ("https://ids.example.org/api/openapi", "https://ids.example.org/api/ops.json", "/specs/ops.json"),
+        ("https://ids.example.org", "ops.json", "/specs/ops.json"),
+        ("other/openapi.json", "ops.json", "/specs/other/ops.json"),
+        ("https://ids.example.org/api/openapi", "https://ids.example.org:8443/api/ops.json", None),
+        ("https://ids.example.org/api/openapi", "https://else.example.org/ops.json", None),
+        ("https://ids.example.org/api/openapi", "//else.example.org/ops.json", None),
+    ],
+)
+async def test_documents_beside_one_that_calls_itself_otherwise_are_fetched_from_where_it_came(
+    own: str, reference: str, asked: str | None
+) -> None:
+    """A `$self` at another origin (OpenAPI 3.2) says what references mean, and never whom to ask."""
+    document = described({"/a": {"$ref": reference}, **operation()}, "3.2.0", **{"$self": own})
+    beside = {"get": {"operationId": "beside", "responses": {}}, "servers": [{"url": "./v9"}]}
+
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response(document if request.path == "/specs/openapi.json" else beside)
+
+    async with (
+        http_server(answer) as server,
+        await opened({"call_template_type": "http", "url": f"{server.url}/specs/openapi.json"}) as toolset,
+    ):
+        fetched = [received.path for received in server.received[1:]]
+        names = sorted(tool.utcp_name for tool in toolset.tools.values())
+        if asked is None:
+            assert (fetched, names) == ([], ["m.op"])
+            assert "origin" in toolset.report.manuals[0].skipped[0].reason
+            return
+        assert fetched == [asked]
+        assert names == ["m.beside", "m.op"]
+        # Its server, written relative to it, is at the origin that it came from.
+        result = await toolset.acall("m_beside", {})
+        assert not result.is_error, result.content
+        assert server.last.path.endswith("/v9/a")
 
 
 async def test_a_text_has_nothing_beside_it() -> None:

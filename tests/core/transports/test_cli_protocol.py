@@ -21,7 +21,7 @@ from utcp_http.http_call_template import HttpCallTemplate
 
 from utcp_bridge import Toolset
 from utcp_bridge.config.legacy import ALL_ARGUMENTS
-from utcp_bridge.errors import ConfigError, ToolArgumentsError, ToolExecutionError, ToolTransportError
+from utcp_bridge.errors import ConfigError, ToolArgumentsError, ToolConfigError, ToolExecutionError
 from utcp_bridge.transports.begun import Begun, noticing
 from utcp_bridge.transports.cli.protocol import CliProtocol
 
@@ -356,18 +356,18 @@ async def test_an_exit_code_is_explained(command: str, code: int | None, words: 
 
 async def test_a_working_dir_that_does_not_exist_is_named(tmp_path: Path) -> None:
     missing = str(tmp_path / "missing")
-    with pytest.raises(ToolTransportError, match=f"working_dir '{missing}' cannot be entered: No such file"):
+    with pytest.raises(ToolConfigError, match=f"working_dir '{missing}' cannot be entered: No such file"):
         await run("echo", working_dir=missing)
 
 
 @pytest.mark.parametrize("fields", [{"env_vars": {"A=B": "1"}}, {"env_vars": {"A": "\0"}}, {"working_dir": "\0"}])
 async def test_a_template_that_no_process_can_be_started_with_is_an_error(fields: dict[str, Any]) -> None:
-    with pytest.raises(ToolTransportError, match="cannot be handed to a process"):
+    with pytest.raises(ToolConfigError, match="cannot be handed to a process"):
         await run("echo", **fields)
 
 
 async def test_a_template_that_is_too_long_for_a_process_is_an_error() -> None:
-    with pytest.raises(ToolTransportError, match="its commands or env_vars are too long"):
+    with pytest.raises(ToolConfigError, match="Its commands or env_vars are too long"):
         await run("echo", env_vars={"A": "a" * 3_000_000})
 
 

@@ -17,6 +17,7 @@ from utcp_bridge.transports.client.client import Client
 from utcp_bridge.transports.client.loaded import DiscoveredTool, FetchedManual, LoadedManual, MissingVariable
 from utcp_bridge.transports.drafts import SkippedTool
 from utcp_bridge.transports.failures import reason
+from utcp_bridge.transports.manuals.deadline import within
 
 __all__ = [
     "Discovery",
@@ -120,10 +121,11 @@ async def _fetch(client: Client, manual: ManualTemplate, timeout: float, on_runn
     clock = asyncio.timeout(timeout)
     try:
         async with clock:
-            if on_runner is not None and client.loop_bound(str(_protocol(manual))):
-                fetched = await on_runner(lambda: client.fetch_manual(manual))
-            else:
-                fetched = await client.fetch_manual(manual)
+            with within(timeout):
+                if on_runner is not None and client.loop_bound(str(_protocol(manual))):
+                    fetched = await on_runner(lambda: client.fetch_manual(manual))
+                else:
+                    fetched = await client.fetch_manual(manual)
     except Exception as error:  # noqa: BLE001 - a plugin may raise anything; it costs this manual alone and is reported
         if isinstance(error, TimeoutError) and clock.expired():
             return _Outcome(manual, error=f"no answer within {seconds_text(timeout)} (discovery_timeout)")

@@ -106,7 +106,7 @@ class ToolArgumentsError(ToolCallError, ValueError):
 
 
 class ToolConfigError(ToolCallError):
-    """The configuration lacks what the call needs; names the variable that is looked up, and where."""
+    """The configuration lacks what the call needs: a variable (by the key that is looked up), a folder, a shell."""
 
 
 class ToolExecutionError(ToolCallError):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import unquote, urldefrag, urljoin
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from utcp_bridge.openapi.nodes import Node, OperationError, key_text, mapping, text
 
@@ -36,9 +37,8 @@ class Documents:
 
     def __init__(self, document: Mapping[str, Any], url: str = "", siblings: Mapping[str, Any] | None = None) -> None:
         location = joined_address(url, "")
-        own = document.get("$self")  # OpenAPI 3.2, section 4.1
         self.location = location
-        self.url = (joined_address(location, own) or location) if isinstance(own, str) else location
+        self.url = identity_of(document, url)
         self.wanted: set[str] = set()
         self._documents: dict[str, Any] = {**(siblings or {}), location: document, self.url: document}
         self._resolved: dict[tuple[str, str], Node | DanglingReferenceError] = {}
@@ -57,7 +57,7 @@ class Documents:
 
     def location_of(self, base: str) -> str:
         """Where the document with this base came from, which is what URLs of the API start from."""
-        return self.location if base == self.url else base
+        return self.location if base == self.url else relocated(base, self.url, self.location)
 
     def resolve(self, reference: str, base: str) -> Node:
         """What a reference points to; not followed if it is a reference again.
@@ -196,6 +196,34 @@ def joined_address(base: str, reference: str) -> str:
         return urldefrag(urljoin(base, reference)).url
     except ValueError:  # such as an address in brackets that is none
         return ""
+
+
+def identity_of(document: Mapping[str, Any], url: str) -> str:
+    """The URL that references in a main document start from: its `$self`, or where it came from."""
+    location = joined_address(url, "")
+    own = document.get("$self")  # OpenAPI 3.2, section 4.1
+    return (joined_address(location, own) or location) if isinstance(own, str) else location
+
+
+def relocated(address: str, identity: str, location: str) -> str:
+    """Where a document is to be found, whose address starts from what the main document calls itself.
+
+    Args:
+        address: The document's address.
+        identity: The main document's own URL, its `$self` applied (OpenAPI 3.2, section 4.1.1).
+        location: Where the main document came from.
+
+    Returns:
+        The same place as seen from `location`, if `identity` is at another origin; else the address itself.
+    """
+    try:
+        there, own, here = urlsplit(address), urlsplit(identity), urlsplit(location)
+    except ValueError:
+        return address
+    if not location or there[:2] != own[:2] or own[:2] == here[:2]:
+        return address
+    path = posixpath.relpath(there.path or "/", posixpath.dirname(own.path) or "/")
+    return joined_address(location, f"{path}?{there.query}" if there.query else path)
 
 
 def _step(value: Any, token: str) -> tuple[Any] | None:

@@ -1,18 +1,22 @@
 """Descriptions in several files: which documents may stand beside the main one, and how they are fetched.
 
 A reference may lead to the main document's own origin, or for a file into its own folder, and nowhere else: a document
-must not make its reader ask other servers, or read other files, on its behalf.
+must not make its reader ask other servers, or read other files, on its behalf. A `$self` at another origin (OpenAPI
+3.2, section 4.1.1) changes nothing about that: it tells the documents apart, and they are fetched from where they stand
+to each other at the main document's own place, never from the origin that `$self` names. So a description that was
+mirrored is read in full, and one that lies about itself gains nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from utcp_bridge.openapi.references import joined_address
+from utcp_bridge.openapi.references import joined_address, relocated
 
 MAX_SIBLINGS: Final = 5_000
 """The most documents beside the main one; the largest public description has about 2,000."""
@@ -39,6 +43,8 @@ async def fetch_siblings(
     *,
     max_siblings: int = MAX_SIBLINGS,
     timeout: float = TIMEOUT,
+    until: float | None = None,
+    identity: str = "",
 ) -> dict[str, Any]:
     """Fetch the documents that a document refers to, and those that they refer to.
 
@@ -49,6 +55,9 @@ async def fetch_siblings(
         known: What an earlier call returned; default None.
         max_siblings: The most documents to have; default 5,000.
         timeout: The most seconds to wait for one of them; default 10.
+        until: When all of them must have come, by `time.monotonic`; each may take half of what is left. Default None,
+            whenever they come.
+        identity: The URL that the main document gives itself, if it differs from `url`; default none.
 
     Returns:
         The documents by URL; in place of one that cannot be had, the reason as a text.
@@ -57,15 +66,25 @@ async def fetch_siblings(
     gate = asyncio.Semaphore(_AT_ONCE)
 
     async def one(address: str) -> Any:
-        refusal = refused(address, url)
+        place = relocated(address, identity or url, url)
+        refusal = refused(place, url)
         if refusal is not None:
             return refusal
         async with gate:
+            # Of what is left, so that one that never answers leaves something for those that it does not lead to.
+            share = timeout if until is None else min(timeout, (until - time.monotonic()) / 2)
+            if share <= 0:
+                return "no time was left to fetch it"
+            clock = asyncio.timeout(share)
             try:
-                async with asyncio.timeout(timeout):
-                    document = await fetch(address)
-            except TimeoutError:
-                return f"it does not answer within {timeout:g} seconds"
+                async with clock:
+                    document = await fetch(place)
+            except TimeoutError as error:
+                return (
+                    f"it does not answer within {share:.2g} seconds"
+                    if clock.expired()
+                    else f"it cannot be read: {error}"
+                )
             except Exception as error:  # noqa: BLE001 - whatever the transport raises; it costs what needs this document
                 return f"it cannot be read: {error}"
         return document if isinstance(document, (Mapping, list)) else "it is not an object"

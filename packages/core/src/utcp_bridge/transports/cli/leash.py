@@ -43,16 +43,24 @@ class Leash:
 
     def release(self) -> None:
         """Let the group live on; a second time does nothing."""
+        if self._pipe:
+            # Not by closing alone: a forked child may have the same pipe for a moment.
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(self._pipe[0], fcntl.F_SETFL, 0)
+            self.close()
+
+    def close(self) -> None:
+        """Close the pipe, and let it tell of that if nobody else has it."""
         _held.discard(self)
         pipe, self._pipe = self._pipe, ()
-        for fd in pipe:  # the reader first, which has nothing to tell then
+        for fd in reversed(pipe):  # the writer first
             os.close(fd)
 
 
-def _release_in_child() -> None:
-    # A forked child that held the writer would keep its parent's death from being noticed.
+def _close_in_child() -> None:
+    # While a forked child has the writer, its parent's death is not noticed; it may have died already.
     for leash in tuple(_held):
-        leash.release()
+        leash.close()
 
 
-os.register_at_fork(after_in_child=_release_in_child)
+os.register_at_fork(after_in_child=_close_in_child)

@@ -31,7 +31,7 @@ from utcp.data.utcp_manual import UtcpManual
 from utcp_cli.cli_call_template import CliCallTemplate, CommandStep
 from utcp_cli.cli_communication_protocol import CliCommunicationProtocol
 
-from utcp_bridge.errors import ConfigError, ToolArgumentsError, ToolCallError, ToolExecutionError, ToolTransportError
+from utcp_bridge.errors import ConfigError, ToolArgumentsError, ToolCallError, ToolConfigError, ToolExecutionError
 from utcp_bridge.transports.begun import note_begun
 from utcp_bridge.transports.cli.output import (
     Written,
@@ -83,7 +83,7 @@ class CliProtocol(CliCommunicationProtocol):
             ToolExecutionError: A command exited with another code than 0, or wrote too much; `raw` holds one block,
                 `{"type": "cli_error", "exit_code": 3, "stdout": ..., "stderr": ...}`, and the index of the failed
                 command as `step` where there are several.
-            ToolTransportError: The shell could not be started.
+            ToolConfigError: There is no bash, or its folder or environment cannot be used.
             ConfigError: The template is none of this protocol, or has no commands.
 
         Where it is cancelled, what the commands had written is noted as a reply that was begun.
@@ -104,7 +104,7 @@ class CliProtocol(CliCommunicationProtocol):
 
         Raises:
             ToolExecutionError: A command failed, or what it printed is no manual in JSON.
-            ToolTransportError: The shell could not be started.
+            ToolConfigError: There is no bash, or its folder or environment cannot be used.
             ConfigError: The template is none of this protocol, or has no commands.
         """
         cli_template = _cli_template(template)
@@ -259,7 +259,7 @@ def _bash() -> str:
     # Upstream's path first; NixOS and the BSDs have it elsewhere.
     found = "/bin/bash" if Path("/bin/bash").exists() else shutil.which("bash")
     if found is None:
-        raise ToolTransportError("this tool needs bash, which is not installed here")
+        raise ToolConfigError("It needs bash, which is not installed here; install it.")
     return found
 
 
@@ -271,9 +271,9 @@ def _encoded(environment: Mapping[str, str]) -> dict[bytes, bytes]:
 def _not_started(error: OSError | ValueError, template: CliCallTemplate) -> ToolCallError:
     if not isinstance(error, OSError):
         # A NUL character, or a `=` in the name of a variable.
-        return ToolTransportError(f"its commands, env_vars or working_dir cannot be handed to a process: {error}")
+        return ToolConfigError(f"Its commands, env_vars or working_dir cannot be handed to a process: {error}.")
     if error.errno == errno.E2BIG:
-        return ToolTransportError("its commands or env_vars are too long for a process to be started with")
+        return ToolConfigError("Its commands or env_vars are too long for a process to be started with.")
     if template.working_dir and error.filename == template.working_dir:
-        return ToolTransportError(f"its working_dir {template.working_dir!r} cannot be entered: {error.strerror}")
-    return ToolTransportError(f"its shell could not be started: {error.strerror or error}")
+        return ToolConfigError(f"Its working_dir {template.working_dir!r} cannot be entered: {error.strerror}.")
+    return ToolExecutionError(f"its shell could not be started: {error.strerror or error}")

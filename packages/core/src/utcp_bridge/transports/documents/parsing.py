@@ -43,7 +43,7 @@ def parse_document(content: bytes, content_type: str, url: str) -> Any:
 
     Args:
         content: The body.
-        content_type: Its `Content-Type`, or an empty string.
+        content_type: Its `Content-Type`, or an empty string; YAML is read under any.
         url: Where it came from; its suffix tells JSON from YAML where the type does not.
 
     Returns:
@@ -68,7 +68,15 @@ def parse_document(content: bytes, content_type: str, url: str) -> Any:
     if (binary := _binary_name(content)) is not None:
         raise DocumentError(f"the document{_of(kind)} is {binary}, expected JSON or YAML")
     text = decode_text(content, content_type)
-    page = markup_name(text) or ("an HTML page" if "html" in kind else None)
+    page = markup_name(text)
+    says_otherwise = "html" in kind or is_json(kind) or suffix == "json"
+    if page is None and says_otherwise and _json_text(content).lstrip("\ufeff \t\r\n")[:1] not in {"{", "["}:
+        # Servers send YAML under types of which they know more.
+        found = _meant_yaml(text, is_named=suffix in {"yaml", "yml"})
+        if found is not None:
+            return found
+    if page is None and "html" in kind:
+        page = "an HTML page"
     if page is not None:
         raise DocumentError(f"{_sender(url)} {page}, not a JSON or YAML document{_advice(url, page)}")
     if fault is not None and (is_json(kind) or suffix == "json"):
@@ -81,6 +89,17 @@ def parse_document(content: bytes, content_type: str, url: str) -> Any:
             words = f"the document{_of(kind)} is neither JSON nor YAML: {json_fault(fault, _json_text(content))}"
             raise DocumentError(words) from fault
         raise
+
+
+def _meant_yaml(text: str, *, is_named: bool) -> Any:
+    """Read YAML that is not called so; None for a text that is hardly meant as a document, such as `Error: none`."""
+    try:
+        document = load_yaml(text)
+    except YamlError:
+        return None
+    parts = document.values() if isinstance(document, dict) else ()
+    is_meant = is_named or any(isinstance(part, (dict, list)) for part in parts)
+    return document if is_meant and isinstance(document, (dict, list)) else None
 
 
 def _parse_yaml(text: str, kind: str) -> Any:

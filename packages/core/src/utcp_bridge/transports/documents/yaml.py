@@ -6,6 +6,7 @@ a large OpenAPI document, and with surprises in it (`no` is false, `12:30` is 75
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -14,6 +15,7 @@ import yaml
 
 MAX_DEPTH: Final = 500
 MAX_NODES: Final = 20_000_000  # with every alias written out
+MAX_KEY_NODES: Final = 1_000  # of a key that is an object or an array, as above
 
 _Parser: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 _TAG: Final = "tag:yaml.org,2002:"
@@ -28,6 +30,9 @@ _WORDS: Final[Mapping[str, Any]] = {
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _OTHER_BASE = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_TEXT_TAGS: Final = frozenset({"!", "str", "timestamp", "binary"})
+_JSON_TAGS: Final = frozenset({"null", "bool", "int", "float"})
+_QUOTED: Final = frozenset("'\"|>")
 _NUMBER_STARTS: Final = frozenset("-+.0123456789")
 
 
@@ -38,11 +43,13 @@ class YamlError(ValueError):
 def load_yaml(text: str) -> Any:
     """Read one YAML document as a JSON value.
 
-    Dates are text, keys are text as they are written, anchors and merge keys (`<<`) are followed.
+    Dates are text, keys are text as they are written (the JSON text of those that are objects or arrays), anchors and
+    merge keys (`<<`) are followed. A tag that JSON knows nothing of (`!Sub`, `!!set`, `!!python/name`) leaves the value
+    that it stands at as if it were not there: https://yaml.org/spec/1.2.2/#333-resolved-tags; nothing is constructed.
 
     Raises:
-        YamlError: It is not YAML, has a tag or key that JSON cannot say, is nested more than 500 levels deep, or its
-            aliases stand for more than 20 million values.
+        YamlError: It is not YAML, is nested more than 500 levels deep, its aliases stand for more than 20 million
+            values, or one of its keys for more than 1,000.
     """
     builder = _Builder()
     try:
@@ -72,6 +79,7 @@ class _Builder:
         self._known: dict[str, Any] = dict(_WORDS)
         self._open: list[dict[Any, Any] | list[Any]] = []
         self._keys: list[Any] = []
+        self._outer_keys: list[dict[Any, Any] | list[Any]] = []  # the open containers that are keys themselves
 
     def take(self, event: Any) -> None:
         kind = type(event)
@@ -86,9 +94,10 @@ class _Builder:
             self._keys.pop()
             if _MERGE in done and isinstance(done, dict):
                 _merge(done, event)
+            self._end(done, event)
         elif kind is yaml.SequenceEndEvent:
-            self._open.pop()
             self._keys.pop()
+            self._end(self._open.pop(), event)
         elif kind is yaml.AliasEvent:
             self._alias(event)
         elif kind is yaml.DocumentStartEvent:
@@ -98,16 +107,16 @@ class _Builder:
 
     def _scalar(self, event: Any) -> None:
         text = event.value
-        is_key = bool(self._open) and self._keys[-1] is None and isinstance(self._open[-1], dict)
+        is_key = self._awaits_key()
         if is_key:
             value: Any = _MERGE if text == "<<" and event.implicit[0] else text
         elif event.implicit[0]:
             value = self._plain(text)
         else:
-            value = text if event.tag is None else _tagged(text, event)
+            value = self._tagged(text, event)
         if event.anchor is not None:
             self._anchors[event.anchor] = value
-        self._put(value, event, is_key=is_key)
+        self._put(value, is_key=is_key)
 
     def _plain(self, text: str) -> Any:
         try:
@@ -116,26 +125,47 @@ class _Builder:
             value = self._known[text] = _number(text) if text[0] in _NUMBER_STARTS else text
             return value
 
+    def _tagged(self, text: str, event: Any) -> Any:
+        """Give a scalar that is quoted or has a tag."""
+        tag = (event.tag or "!").removeprefix(_TAG)
+        if tag in _TEXT_TAGS:
+            return text
+        if tag not in _JSON_TAGS:
+            return text if event.style in _QUOTED else self._plain(text)
+        value = self._plain(text)
+        return float(value) if tag == "float" and type(value) is int else value
+
     def _start(self, container: dict[Any, Any] | list[Any], event: Any) -> None:
-        if event.tag not in {None, "!", f"{_TAG}map", f"{_TAG}seq", f"{_TAG}omap"}:
-            raise YamlError(f"the tag {event.tag!r} is not one of JSON{_place(event.start_mark)}")
         if len(self._open) >= MAX_DEPTH:
             raise YamlError(f"it is nested too deeply{_place(event.start_mark)}")
         if event.anchor is not None:
             self._anchors[event.anchor] = container
-        self._put(container, event)
+        if self._awaits_key():
+            self._outer_keys.append(container)
+        else:
+            self._put(container)
         self._open.append(container)
         self._keys.append(None)
+
+    def _end(self, container: dict[Any, Any] | list[Any], event: Any) -> None:
+        if self._outer_keys and self._outer_keys[-1] is container:
+            self._outer_keys.pop()
+            self._keys[-1] = _key_text(container, event)
+
+    def _awaits_key(self) -> bool:
+        return bool(self._open) and self._keys[-1] is None and isinstance(self._open[-1], dict)
 
     def _alias(self, event: Any) -> None:
         if event.anchor not in self._anchors:
             raise YamlError(f"an alias has no anchor{_place(event.start_mark)}")
         self.has_aliases = True
         value = self._anchors[event.anchor]
-        is_key = bool(self._open) and self._keys[-1] is None and isinstance(self._open[-1], dict)
-        self._put(value, event, is_key=is_key and isinstance(value, str))
+        if self._awaits_key():
+            self._put(value if isinstance(value, str) else _key_text(value, event), is_key=True)
+        else:
+            self._put(value)
 
-    def _put(self, value: Any, event: Any, *, is_key: bool = False) -> None:
+    def _put(self, value: Any, *, is_key: bool = False) -> None:
         if not self._open:
             self.document = value
             return
@@ -144,11 +174,15 @@ class _Builder:
             container.append(value)
         elif is_key:
             self._keys[-1] = value
-        elif self._keys[-1] is None:
-            raise YamlError(f"a key is not a text{_place(event.start_mark)}")
         else:
             container[self._keys[-1]] = value
             self._keys[-1] = None
+
+
+def _key_text(key: Any, event: Any) -> str:
+    if _expanded_size(key) > MAX_KEY_NODES:
+        raise YamlError(f"a key is too large{_place(event.start_mark)}")
+    return json.dumps(key, ensure_ascii=False)
 
 
 def _number(text: str) -> Any:
@@ -157,16 +191,6 @@ def _number(text: str) -> Any:
     if _OTHER_BASE.fullmatch(text):
         return int(text, 0)
     return float(text) if _FLOAT.fullmatch(text) else text
-
-
-def _tagged(text: str, event: Any) -> Any:
-    tag = event.tag.removeprefix(_TAG)
-    if tag in {"!", "str", "timestamp", "binary"}:
-        return text
-    value = _WORDS[text] if text in _WORDS else _number(text)
-    if tag in {"null", "bool", "int", "float"} and not isinstance(value, str):
-        return float(value) if tag == "float" and value is not None else value
-    raise YamlError(f"the tag {event.tag!r} is not one of JSON{_place(event.start_mark)}")
 
 
 def _merge(mapping: dict[Any, Any], event: Any) -> None:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
 from utcp_bridge.nearest import nearest
 from utcp_bridge.openapi import Conversion, OpenApiError, fetch_siblings, tools_from_openapi
+from utcp_bridge.openapi.references import identity_of
 from utcp_bridge.transports.drafts import DraftManual, DraftTool, SkippedTool
 from utcp_bridge.transports.failures import reason
 from utcp_bridge.transports.http.template import MappedHttpCallTemplate
+from utcp_bridge.transports.manuals.deadline import seconds_left
 from utcp_bridge.transports.manuals.reading import NotAManualError
 
 OPTIONS = frozenset({"flatten_body", "media_types", "server_variables"})
 """What `openapi` in a manual's call template may say; see `tools_from_openapi`."""
 
 _MOST_CONVERSIONS = 8
+_MOST_PROBLEMS = 10
+_SHARE_OF_SIBLINGS = 0.6
+"""How much of the time that is left the other documents may take; the rest is for reading what came."""
 
 
 async def openapi_draft(
@@ -58,6 +64,8 @@ async def openapi_draft(
             f"'openapi' in its call template has no option {unknown[0]!r}; expected {', '.join(sorted(OPTIONS))}{hint}"
         )
     siblings: dict[str, Any] = {}
+    left = seconds_left()
+    until = None if left is None else time.monotonic() + _SHARE_OF_SIBLINGS * left
 
     def convert() -> Conversion:
         return tools_from_openapi(
@@ -75,7 +83,9 @@ async def openapi_draft(
             conversion = await asyncio.to_thread(convert)
             if not conversion.wanted:
                 break
-            siblings = await fetch_siblings(conversion.wanted, url, fetch, siblings)
+            siblings = await fetch_siblings(
+                conversion.wanted, url, fetch, siblings, until=until, identity=identity_of(document, url)
+            )
     except OpenApiError as error:
         raise NotAManualError(str(error)) from error
     return await asyncio.to_thread(_draft, conversion, manual)
@@ -92,4 +102,11 @@ def _draft(conversion: Conversion, manual: str) -> DraftManual:
             continue
         tools.append(DraftTool(tool.name, tool.description, tool.tags, tool.inputs, tool.outputs, None, template))
     # An OpenAPI document in a file or a text can bring nothing but HTTP tools, and would be of no use without them.
-    return DraftManual(tuple(tools), tuple(skipped), protocols=("http",))
+    return DraftManual(tuple(tools), tuple(skipped), protocols=("http",), warnings=_told(conversion.problems))
+
+
+def _told(problems: Sequence[str]) -> tuple[str, ...]:
+    """Parts of schemas that could not be read, as warnings; the arguments that they are of accept anything."""
+    more = len(problems) - _MOST_PROBLEMS
+    told = [f"{problem}; anything is accepted there" for problem in problems[:_MOST_PROBLEMS]]
+    return (*told, f"and {more} more parts of its schemas cannot be read") if more > 0 else tuple(told)

@@ -23,6 +23,8 @@ _URL_WITH_QUERY = re.compile(r"\b([a-z][a-z0-9+.-]*://)(?:[^\s/?#'\"@]*@)?([^\s?
 # utcp and its plugins, and what utcp-mcp 1.2.0 calls with.
 _UPSTREAM = ("utcp", "mcp")
 
+_FORMAT_OF_MCP_USE = "%(asctime)s - %(name)s - %(levelname)s - %(message)s"  # 1.3.11, mcp_use.logging.Logger
+
 _in_our_client: ContextVar[bool] = ContextVar("utcp_bridge_in_our_client", default=False)
 _scrubbers: weakref.WeakSet[SecretScrubber] = weakref.WeakSet()
 
@@ -53,8 +55,8 @@ def scrubbed_error(error: Exception, secrets: SecretScrubber) -> Exception:
 def guard_upstream_loggers(secrets: SecretScrubber) -> None:
     """Let no log line of the UTCP packages loaded so far carry one of these secrets, as long as they are known.
 
-    Nor print one of our clients' to standard output, which belongs to the program: mcp-use 1.3.11 gives its logger a
-    handler for that when it is imported.
+    Nor let one of our clients' be printed to standard output, which belongs to the program, by the handler that
+    mcp-use 1.3.11 gives its logger when it is imported. A handler that somebody else gave it is left as it is.
     """
     _scrubbers.add(secrets)
     for name in list(logging.root.manager.loggerDict):
@@ -63,7 +65,7 @@ def guard_upstream_loggers(secrets: SecretScrubber) -> None:
             logger = logging.getLogger(name)
             logger.addFilter(_FILTER)
             for handler in logger.handlers:
-                if isinstance(handler, logging.StreamHandler) and _is_standard_output(handler.stream):
+                if _is_made_by_mcp_use(handler):
                     handler.addFilter(_not_ours)
 
 
@@ -112,8 +114,12 @@ def _not_ours(_record: logging.LogRecord) -> bool:
     return not _in_our_client.get()
 
 
-def _is_standard_output(stream: object) -> bool:
-    return stream in (sys.stdout, sys.__stdout__) or getattr(stream, "name", None) == "<stdout>"
+def _is_made_by_mcp_use(handler: logging.Handler) -> bool:
+    return (
+        type(handler) is logging.StreamHandler
+        and (handler.stream in (sys.stdout, sys.__stdout__) or getattr(handler.stream, "name", "") == "<stdout>")
+        and getattr(handler.formatter, "_fmt", None) == _FORMAT_OF_MCP_USE
+    )
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
