@@ -1,4 +1,4 @@
-"""The JSON-Schema-Test-Suite as tool arguments: every verdict is JSON Schema's, with both validators."""
+"""The JSON-Schema-Test-Suite as tool arguments: every verdict is JSON Schema's, whichever engine judges."""
 
 from __future__ import annotations
 
@@ -114,7 +114,13 @@ def _accepts(arguments: ArgumentsSchema, given: dict[str, Any]) -> bool:
     return accepted is not None
 
 
-@pytest.fixture(params=[RustEngine, PureEngine], ids=["jsonschema-rs", "jsonschema"])
+class _KeywordsOnly(RustEngine):
+    """As over schemas that are too much for the engine: it judges single keywords, and `judging` all else."""
+
+    is_quick = False
+
+
+@pytest.fixture(params=[RustEngine, _KeywordsOnly, PureEngine], ids=["jsonschema-rs", "judging", "jsonschema"])
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(validator_module, "engine", request.param)
     validator_module.pattern_problem.cache_clear()

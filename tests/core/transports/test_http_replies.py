@@ -7,6 +7,7 @@ import base64
 import gzip
 import json
 from collections.abc import AsyncIterator
+from http import HTTPStatus
 from typing import Any
 
 import pytest
@@ -173,12 +174,12 @@ PAGE = """<!DOCTYPE html><html><head><title>502 Bad Gateway</title><style>p {col
         (
             422,
             {"detail": [{"loc": ["query", "q"], "msg": "field required", "type": "missing"}]},
-            "HTTP 422 Unprocessable Entity: query.q: field required",
+            f"HTTP 422 {HTTPStatus(422).phrase}: query.q: field required",
         ),
         (
             422,
             {"detail": [{"loc": ["body", "items", 0, "n"], "msg": "too small"}, {"loc": ["body", "m"], "msg": "bad"}]},
-            "HTTP 422 Unprocessable Entity: body.items.0.n: too small; body.m: bad",
+            f"HTTP 422 {HTTPStatus(422).phrase}: body.items.0.n: too small; body.m: bad",
         ),
         (403, {"detail": "no access"}, "HTTP 403 Forbidden: no access"),
         (403, {"error": "nope"}, "HTTP 403 Forbidden: nope"),
@@ -212,7 +213,7 @@ PAGE = """<!DOCTYPE html><html><head><title>502 Bad Gateway</title><style>p {col
         (
             422,
             {"message": "Validation Failed", "errors": [{"resource": "Issue", "field": "title", "code": "missing"}]},
-            "HTTP 422 Unprocessable Entity: Validation Failed: title: missing",
+            f"HTTP 422 {HTTPStatus(422).phrase}: Validation Failed: title: missing",
         ),
         (
             409,

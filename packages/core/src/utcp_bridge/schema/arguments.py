@@ -114,7 +114,7 @@ class ArgumentsSchema:
         validator = self._validator or self._compiled()
         violations = validator.judge(given)
         if violations and repair:
-            given, violations = repaired(validator, given, violations, Budget(STEPS))
+            given, violations = repaired(validator, given, violations, Budget(STEPS / 2))
         if not violations:
             return given
         raise refusal_of(violations, self.shown, shown_names)

@@ -28,11 +28,8 @@ def refusal_of(
         schema: The schema.
         shown_names: For each property that models know by another name, that name by the property's own.
     """
-    said = list(violations)
-    # What could not be judged may be right: it is told only where nothing is known to be wrong.
-    known = [violation for violation in said if violation.keyword != UNJUDGED]
     teller = _Teller(schema, shown_names)
-    faults = teller.told(known or [_around(said)])
+    faults = teller.told(list(violations))
     return InvalidArguments(faults, more=teller.untold)
 
 
@@ -49,6 +46,9 @@ class _Teller:
 
     def told(self, violations: Sequence[Violation]) -> list[ArgumentFault]:
         """Tell violations, up to a number of faults; the others are counted."""
+        # What could not be judged may be right: it is told only where nothing is known to be wrong.
+        known = [violation for violation in violations if violation.keyword != UNJUDGED]
+        violations = known or [_around(violations)]
         faults: dict[ArgumentFault, None] = {}
         for index, violation in enumerate(violations):
             if len(faults) >= _MAX_FAULTS:

@@ -11,6 +11,7 @@ from utcp_bridge.transports.client.loaded import FetchedManual, LoadedManual, di
 from utcp_bridge.transports.drafts import draft_of
 from utcp_bridge.transports.secrets.leaks import guard_upstream_loggers
 from utcp_bridge.transports.variable_values import UndefinedVariableError, Variables, VariableUse
+from utcp_bridge.transports.variables import fill_in
 
 
 class ReadyClient(Client):
@@ -74,4 +75,4 @@ class ReadyClient(Client):
             values = {}  # its call will say so
         for name in values.keys() - use.public:
             self.secrets.add(values[name])
-        self.secrets.add_template(template)
+        self.secrets.add_template(fill_in(template, values))
