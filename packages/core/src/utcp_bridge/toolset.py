@@ -410,7 +410,7 @@ class Toolset(Closing):
         if dead := self._options.dead_patterns(tool.utcp_name for tool in found.tools):
             logger.warning("No UTCP tool fits %s of the options.", "; ".join(dead))
         elif not self.tools:
-            logger.warning("None of the %d UTCP tools passes the filters of the options.", len(found.tools))
+            logger.warning("No UTCP tool passes the filters of the options; %d had been loaded.", len(found.tools))
 
     # -- the runner, held only by a toolset that needs it
 

@@ -18,17 +18,14 @@ own at two borders:
 from __future__ import annotations
 
 import asyncio
-import atexit
-import os
 import sys
 import threading
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from utcp_bridge.errors import RunnerError, RunnerStoppedError
-from utcp_bridge.runner.caller_loops import CallerLoop, CallerLoops
-from utcp_bridge.runner.hosted_loop import AT_EXIT, AT_RELEASE, GRACE, Call
-from utcp_bridge.runner.loop_thread import LoopThread
+from utcp_bridge.runner.hosted_loop import AT_RELEASE, GRACE, Call
+from utcp_bridge.runner.process import process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -61,8 +58,8 @@ def acquire() -> Lease:
     Returns:
         A lease, to be released when its owner is closed.
     """
-    with _process.lock:
-        _process.leases += 1
+    with process.lock:
+        process.leases += 1
     return Lease()
 
 
@@ -92,7 +89,7 @@ class Lease:
             RunnerStoppedError: The lease was released during the call, or the interpreter is exiting.
             WorkCancelledError: The work cancelled itself.
         """
-        loop_thread = _process.loop_thread
+        loop_thread = process.loop_thread
         if loop_thread is not None and loop_thread.is_current_thread():
             raise RunnerError(
                 "A blocking call was made on the thread that would have to do the work, and would wait for ever. "
@@ -136,9 +133,9 @@ class Lease:
         """
         if _running_loop() is not None:
             return self.run(work)
-        with _process.lock:
+        with process.lock:
             self._refuse_if_released()
-            host = _process.caller_loop()
+            host = process.caller_loop()
             if host is not None:
                 call = Call(self, work, host.loop.stop)
                 call.prepare(host)
@@ -147,7 +144,7 @@ class Lease:
         try:
             return host.run(call)
         finally:
-            _process.put_back(host)
+            process.put_back(host)
 
     async def arun(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run work on the runner's loop, and await its end on the caller's.
@@ -172,7 +169,7 @@ class Lease:
                 "No event loop of asyncio is running here. Await this from asyncio; from another framework, such as "
                 "Trio, make the blocking call (`call` for `acall`) in a worker thread."
             )
-        loop_thread = _process.loop_thread
+        loop_thread = process.loop_thread
         if loop_thread is not None and loop_thread.loop is loop:
             self._refuse_if_released()
             return await work()
@@ -214,15 +211,15 @@ class Lease:
             finally:
                 self.release()
 
-        with _process.lock:
+        with process.lock:
             self._refuse_if_released()
-            loop_thread = _process.loop_thread
+            loop_thread = process.loop_thread
             if loop_thread is not None and not loop_thread.loop.is_closed():
                 Call(self, last, lambda: None).submit(loop_thread)
                 return
             # A garbage collector is no place to start a thread from.
             self._released = True
-            _process.leases -= 1
+            process.leases -= 1
         raise RunnerError("The background event loop does not run.")
 
     def release(self) -> None:
@@ -233,19 +230,19 @@ class Lease:
         if something refuses to end, else milliseconds. On the runner's own thread the task that releases
         runs to its end first.
         """
-        with _process.lock:
+        with process.lock:
             if self._released:
                 return
             self._released = True
-            _process.leases -= 1
-            loop_thread = _process.loop_thread
-            last = _process.leases == 0
+            process.leases -= 1
+            loop_thread = process.loop_thread
+            last = process.leases == 0
             if last:
-                _process.loop_thread = None
+                process.loop_thread = None
         current = asyncio.current_task() if _running_loop() is not None else None
-        _process.caller_loops.cancel_calls(self, but=current)
+        process.caller_loops.cancel_calls(self, but=current)
         if last:
-            _process.caller_loops.close_idle()
+            process.caller_loops.close_idle()
         if loop_thread is None:
             return
         if not loop_thread.is_current_thread():
@@ -260,9 +257,9 @@ class Lease:
             current.add_done_callback(lambda _: loop_thread.stop())
 
     def _submit(self, call: Call[Any]) -> None:
-        with _process.lock:
+        with process.lock:
             self._refuse_if_released()
-            loop_thread, is_new = _process.running()
+            loop_thread, is_new = process.running()
             call.submit(loop_thread)
         # Not with the lock held: starting a thread waits for it, and a finalizer that runs in it may want the lock.
         if is_new:
@@ -281,66 +278,3 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
-
-
-class _Process:
-    """What there is once per process."""
-
-    def __init__(self) -> None:
-        self.lock = threading.RLock()  # reentrant, for signal handlers and finalizers that use a lease
-        self.loop_thread: LoopThread | None = None
-        self.caller_loops = CallerLoops(self.lock)
-        self.leases = 0
-        self._exiting = False
-        # Before threads are joined, so that those which wait for us are woken; atexit's own hooks come after that.
-        register: Callable[[Callable[[], None]], Any] = getattr(threading, "_register_atexit", atexit.register)
-        try:
-            register(self._at_exit)
-        except RuntimeError:  # imported during exit
-            self._exiting = True
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._after_fork_in_child)
-
-    def running(self) -> tuple[LoopThread, bool]:
-        """The loop thread, and whether it is new and the caller has to start it; call it with the lock held.
-
-        The lock is never held while one thread waits for another.
-        """
-        if self._exiting:
-            raise RunnerStoppedError(AT_EXIT)
-        if self.loop_thread is not None and not self.loop_thread.loop.is_closed():
-            return self.loop_thread, False
-        try:
-            self.loop_thread = LoopThread()
-        except (OSError, RuntimeError) as error:
-            raise RunnerError(f"The background event loop could not be started: {error}") from error
-        return self.loop_thread, True
-
-    def caller_loop(self) -> CallerLoop | None:
-        """A loop for a caller to run, or None; call it with the lock held."""
-        if self._exiting:
-            raise RunnerStoppedError(AT_EXIT)
-        return self.caller_loops.take()
-
-    def put_back(self, host: CallerLoop) -> None:
-        """Give such a loop back; it is kept for the next caller while there are leases."""
-        self.caller_loops.put_back(host, lambda: self.leases > 0 and not self._exiting)
-
-    def _at_exit(self) -> None:
-        with self.lock:
-            self._exiting = True
-            loop_thread, self.loop_thread = self.loop_thread, None
-        self.caller_loops.end()
-        if loop_thread is not None:
-            loop_thread.stop(exiting=True)
-
-    def _after_fork_in_child(self) -> None:
-        # Another thread may have held the lock when the fork came. What it was doing then does not matter: the child
-        # has neither that thread nor the loop's. The parent's loop is not closed here, because both share its selector,
-        # and closing would make the parent's deaf.
-        self.loop_thread = None
-        self.lock = threading.RLock()
-        self.caller_loops = CallerLoops(self.lock)
-
-
-_process = _Process()
