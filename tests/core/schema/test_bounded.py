@@ -213,7 +213,7 @@ def test_what_is_too_large_to_be_told_is_narrowed_down_and_nothing_right_is_blam
     item = {"anyOf": [{"type": "object", "properties": {"n": {"type": "integer"}}}, {"type": "null"}]}
     schema = {"properties": {"a": {"type": "string"}, "x": {"prefixItems": [item] * 100}, "y": item}}
     read = arguments_schema({"title": engine.__name__, **schema})
-    given = {"a": "fits", "x": [{"n": 1}] * 99 + [{"n": []}], "y": {"n": 1}}
+    given: dict[str, Any] = {"a": "fits", "x": [{"n": 1}] * 99 + [{"n": []}], "y": {"n": 1}}
     with pytest.raises(InvalidArguments) as refused:
         read.accept(given)
     if engine is PureEngine:

@@ -114,6 +114,7 @@ class CallerLoops:
         self._busy: set[CallerLoop] = set()
         self._reaper: _Reaper | None = None
         self._settled = threading.Condition(lock)
+        self._is_ending = False
 
     def take(self) -> CallerLoop | None:
         """The loop that was used last, or a new one; None if there is none to be had."""
@@ -138,7 +139,8 @@ class CallerLoops:
                 host.idle_since = time.monotonic()
                 self._idle.append(host)
                 self._start_reaper()
-            self._settled.notify_all()
+            if self._is_ending:
+                self._settled.notify_all()
         if not keep:
             host.close()
 
@@ -167,6 +169,7 @@ class CallerLoops:
     def end(self) -> None:
         """At exit: cancel all calls and wait for their end, half a second at most; then end what stands still."""
         with self._lock:
+            self._is_ending = True
             for host in self._busy:
                 host.is_exiting = True
                 for call in host.calls.copy():

@@ -45,7 +45,7 @@ class Call(Generic[T]):
 
     def __init__(self, owner: object, work: Callable[[], Coroutine[Any, Any, T]], wake: Callable[[], Any]) -> None:
         self.owner = owner
-        self.task: asyncio.Task[T | _Escaped] | None = None
+        self.task: asyncio.Task[Any] | None = None
         self._work = work
         self._wake = wake
         self._context = contextvars.copy_context()
@@ -63,7 +63,7 @@ class Call(Generic[T]):
     def prepare(self, host: HostedLoop) -> None:
         """Begin on a loop that stands still, as soon as this thread runs it."""
         self._belong_to(host)
-        host.loop.call_soon(self._start, context=self._context)
+        host.loop.call_soon(self._start_here, context=self._context)
 
     def cancel(self, reason: BaseException) -> bool:
         """Ask the loop to cancel the work; False if there is nothing to cancel."""
@@ -121,9 +121,27 @@ class Call(Generic[T]):
         self.task = asyncio.get_running_loop().create_task(self._guarded(), name=NAME)
         self.task.add_done_callback(self._finish)
 
+    def _start_here(self) -> None:
+        self.task = asyncio.get_running_loop().create_task(self._settling(), name=NAME)
+
+    async def _settling(self) -> None:
+        # In the last step of the task, not in a callback: that would cost one more turn of the loop, and as much time
+        # as the whole of a small reply's reading.
+        try:
+            outcome = await self._guarded()
+        except (SystemExit, KeyboardInterrupt):  # a signal between two steps of the work; it ends the loop's run
+            raise
+        except asyncio.CancelledError:
+            self.settle(error=self._reason or asyncio.CancelledError())
+        except BaseException as error:  # noqa: BLE001 - it is raised where the caller waits
+            self.settle(error=error)
+        else:
+            self._settle_with(outcome)
+
     def _cancel(self, reason: BaseException) -> None:
         self.mark(reason)
         if self.task is not None:
+            self.task.add_done_callback(self._finish)  # it may end without having begun
             self.task.cancel()
 
     async def _guarded(self) -> T | _Escaped:
@@ -139,12 +157,16 @@ class Call(Generic[T]):
         except (SystemExit, KeyboardInterrupt) as error:
             return _Escaped(error)
 
-    def _finish(self, task: asyncio.Task[T | _Escaped]) -> None:
+    def _finish(self, task: asyncio.Task[Any]) -> None:
         if task.cancelled():
             self.settle(error=self._reason or asyncio.CancelledError())
         elif (error := task.exception()) is not None:
             self.settle(error=error)
-        elif isinstance(outcome := task.result(), _Escaped):
+        else:
+            self._settle_with(task.result())
+
+    def _settle_with(self, outcome: T | _Escaped) -> None:
+        if isinstance(outcome, _Escaped):
             self.settle(error=outcome.error)
         else:
             self.settle(outcome)

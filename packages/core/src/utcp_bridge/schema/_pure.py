@@ -11,7 +11,7 @@ from jsonschema.validators import extend
 
 from utcp_bridge.schema._ecma import PatternError, compiled, to_python
 from utcp_bridge.schema.dialect import SCHEMA_KEYWORDS, SCHEMA_LIST_KEYWORDS, SCHEMA_MAP_KEYWORDS
-from utcp_bridge.schema.judging import Check
+from utcp_bridge.schema.rules import Check
 from utcp_bridge.schema.validator import CannotCompileError
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from utcp_bridge.schema.judging import Check
+from utcp_bridge.schema.rules import Check
 from utcp_bridge.schema.validator import CannotCompileError
 
 

@@ -13,9 +13,10 @@ import threading
 from typing import Any, Final, Protocol
 
 from utcp_bridge.schema.bundled import with_subschemas
-from utcp_bridge.schema.judging import Check, Rules, referred, tracks_evaluated
+from utcp_bridge.schema.judging import verdict, violations
+from utcp_bridge.schema.rules import Check, Rules, referred, tracks_evaluated
 from utcp_bridge.schema.violations import UNJUDGED, Budget, Violation
-from utcp_bridge.schema.weight import weight
+from utcp_bridge.schema.weight import may_weigh, weight
 
 _MAX_WEIGHT: Final = 10_000
 """The most times that the engine may judge one value; it takes some 10 ns each time."""
@@ -105,22 +106,22 @@ class Validator:
     def judge(self, instance: Any) -> list[Violation]:
         """Tell the rules that the instance breaks; empty if it fits."""
         if not self._is_quick:
-            return self._prepared().judge(instance, STEPS)
+            return verdict(self._prepared(), instance, STEPS)
         return [] if self.is_valid(instance) else self._reasons(instance, Budget(STEPS))
 
     def violations(self, instance: Any, budget: Budget) -> list[Violation]:
         """Tell the rules that the instance breaks, as far as the budget goes; empty if it fits."""
         if not self._is_quick:
-            return self._prepared().violations(instance, budget)
+            return violations(self._prepared(), instance, budget)
         budget.spend(_size(instance) / _VALUES_PER_STEP)
         return [] if self.is_valid(instance) else self._reasons(instance, budget)
 
     def _reasons(self, instance: Any, budget: Budget) -> list[Violation]:
         # The engine's verdict stands, also where the reasons for it cannot be told.
-        return self._prepared().violations(instance, budget) or [Violation((), UNJUDGED, {}, instance)]
+        return violations(self._prepared(), instance, budget) or [Violation((), UNJUDGED, {}, instance)]
 
     def _judged(self, instance: Any) -> bool:
-        return not self._prepared().judge(instance, STEPS)
+        return not verdict(self._prepared(), instance, STEPS)
 
     def _prepared(self) -> Rules:
         with self._lock:
@@ -135,7 +136,7 @@ def _is_light(schema: dict[str, Any] | bool) -> bool:
     if isinstance(schema, bool) or "$defs" not in schema:
         return True
     most = _MAX_WEIGHT_OF_UNEVALUATED if tracks_evaluated(schema) else _MAX_WEIGHT
-    return weight(schema, functools.partial(referred, schema)) <= most
+    return not may_weigh(schema, most) or weight(schema, functools.partial(referred, schema)) <= most
 
 
 def _without_unevaluated(schema: Any) -> Any:

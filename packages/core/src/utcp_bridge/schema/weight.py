@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from utcp_bridge.schema.bundled import subschemas
+from utcp_bridge.schema.bundled import subschemas, walk
 
 IN_PLACE_LISTS: Final = ("allOf", "anyOf", "oneOf")
 IN_PLACE_SINGLES: Final = ("not", "if", "then", "else")
+_BRANCHING: Final = (*IN_PLACE_LISTS, *IN_PLACE_SINGLES, "dependentSchemas")
+_MAX_DEPTH: Final = 64
+"""The most schemas that a value meets one below the other where none of them branches."""
 
 
 def weight(schema: Any, target: Callable[[str], Any]) -> float:
@@ -43,7 +46,7 @@ _Children = Callable[[dict[str, Any]], Iterable[Any]]
 
 
 def _measure(schema: Any, here: _Children, below: _Children, known: dict[int, float]) -> None:
-    entered: set[int] = set(known)
+    entered: set[int] = set()
     # A stack of its own, because definitions may lead to each other further than Python can recurse.
     stack = [(schema, False)]
     while stack:
@@ -53,10 +56,27 @@ def _measure(schema: Any, here: _Children, below: _Children, known: dict[int, fl
         if is_leaving:
             beside = sum(known.get(id(child), 1) for child in here(part))
             known[id(part)] = 1 + beside + max((known.get(id(child), 1) for child in below(part)), default=0)
-        elif id(part) not in entered:
+        elif id(part) not in known and id(part) not in entered:
             entered.add(id(part))
             stack.append((part, True))
             stack.extend((child, False) for child in (*here(part), *below(part)))
+
+
+def may_weigh(schema: dict[str, Any], most: float) -> bool:
+    """Tell, in a fraction of the time, whether a schema may weigh more than so much.
+
+    Args:
+        schema: A bundled schema.
+        most: What it may weigh.
+    """
+    bound = 1.0
+    for top in (schema, *schema.get("$defs", {}).values()):
+        for part in walk(top):
+            if any(keyword in part for keyword in _BRANCHING):
+                bound *= 1 + sum(1 for _ in in_place(part, lambda _: None))
+                if bound * _MAX_DEPTH > most:
+                    return True
+    return False
 
 
 def in_place(schema: dict[str, Any], target: Callable[[str], Any]) -> Iterator[Any]:
