@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import threading
 import time
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -164,3 +166,60 @@ def test_a_tool_of_the_users_own_client_stays_on_one_loop() -> None:
         with Toolset.open(client) as toolset, ThreadPoolExecutor(4) as pool:
             assert not any(result.is_error for result in pool.map(toolset.call, ["m_tool"] * 8))
     assert len(loops) == 1
+
+
+WORDS = {
+    "408 and the end": b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+    "another answer": b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{"stale":1}',
+    "nonsense": b"\x00\x01",
+    "the end": b"",
+}
+
+
+@contextmanager
+def talkative(words: bytes, *, ends: bool) -> Iterator[str]:
+    """A server that answers each request, and then says something that nobody asked for; yields its base URL."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve(connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            while connection.recv(65536):
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n")
+                connection.sendall(b'{"fresh":1}')
+                time.sleep(0.02)
+                connection.sendall(words)
+                if ends:
+                    return
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        listener.close()
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("ends", [True, False])
+@pytest.mark.parametrize("words", WORDS.values(), ids=WORDS.keys())
+def test_what_a_server_says_between_two_calls_is_no_answer(words: bytes, ends: bool, method: str) -> None:
+    """Real ones send `408 Request Timeout` on idle connections; an answer too many belongs to nobody."""
+    with talkative(words, ends=ends) as url:
+        server = HttpServer(url=url)
+        with Toolset.open(source_of(server, http_method=method)) as toolset:
+            contents = []
+            for _ in range(3):
+                contents.append(toolset.call("m_tool").content)
+                time.sleep(0.05)
+
+            async def main() -> None:
+                for _ in range(3):
+                    contents.append((await toolset.acall("m_tool")).content)
+                    await asyncio.sleep(0.05)
+
+            asyncio.run(main())
+    assert contents == ['{"fresh":1}'] * 6

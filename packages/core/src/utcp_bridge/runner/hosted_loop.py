@@ -63,7 +63,7 @@ class Call(Generic[T]):
     def prepare(self, host: HostedLoop) -> None:
         """Begin on a loop that stands still, as soon as this thread runs it."""
         self._belong_to(host)
-        host.loop.call_soon(self._start_here, context=self._context)
+        self.task = host.loop.create_task(self._settling(), name=NAME, context=self._context)
 
     def cancel(self, reason: BaseException) -> bool:
         """Ask the loop to cancel the work; False if there is nothing to cancel."""
@@ -120,9 +120,6 @@ class Call(Generic[T]):
     def _start(self) -> None:
         self.task = asyncio.get_running_loop().create_task(self._guarded(), name=NAME)
         self.task.add_done_callback(self._finish)
-
-    def _start_here(self) -> None:
-        self.task = asyncio.get_running_loop().create_task(self._settling(), name=NAME)
 
     async def _settling(self) -> None:
         # In the last step of the task, not in a callback: that would cost one more turn of the loop, and as much time

@@ -30,7 +30,6 @@ from utcp_bridge.transports.http.security import (
 )
 from utcp_bridge.transports.http.url import parse_url_template
 
-_NOT_REPEATABLE: Final = frozenset({"POST", "PATCH"})  # aiohttp repeats the others on a new connection
 _MOST_CHECKED: Final = 10_000
 _BIG_BODY: Final = 2**20  # aiohttp warns about larger ones given as bytes
 
@@ -80,8 +79,6 @@ class Sender:
             ToolExecutionError: There were too many redirects.
         """
         pool = await self._pools.get()
-        if request.method in _NOT_REPEATABLE:
-            await pool.settle()
         method, url, headers = request.method, request.url, request.headers
         for _ in range(MAX_REDIRECTS + 1):
             response: aiohttp.ClientResponse | None = None

@@ -22,6 +22,7 @@ import aiohttp
 
 from utcp_bridge.errors import RunnerError
 from utcp_bridge.runner import standing_loop
+from utcp_bridge.transports.http.kept_connections import only_silent_ones
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +32,6 @@ MAX_HEADER_BYTES: Final = 256 * 1024  # of one header line of a reply, and of it
 MAX_HEADERS: Final = 1_000  # header lines of a reply
 _CLOSE_SECONDS: Final = 5.0  # how long `close` waits for a loop of another thread
 _LOOK_SECONDS: Final = 0.02  # how often it looks whether that loop still runs
-_STALE_SECONDS: Final = 0.5
 
 # No limits: the toolset cancels what takes too long.
 _NO_TIMEOUT = aiohttp.ClientTimeout(total=None, connect=None, sock_connect=None, sock_read=None)
@@ -55,17 +55,19 @@ class Pool:
         session: The aiohttp session that keeps them; without cookies of its own, so that no call sees another's.
     """
 
-    __slots__ = ("_lifetime", "_pid", "_used", "loop", "session")
+    __slots__ = ("_lifetime", "_pid", "loop", "session")
 
     def __init__(self, loop: asyncio.AbstractEventLoop, ssl_context: ssl.SSLContext | None) -> None:
         self.loop = loop
-        connector = aiohttp.TCPConnector(
-            limit=0,  # so that calls to one slow host never delay those to another
-            limit_per_host=PER_HOST,
-            keepalive_timeout=IDLE_SECONDS,
-            ssl=True if ssl_context is None else ssl_context,
-            # The system's resolver also knows `homeassistant.local` (mDNS), which c-ares does not.
-            resolver=aiohttp.ThreadedResolver(),
+        connector = only_silent_ones(
+            aiohttp.TCPConnector(
+                limit=0,  # so that calls to one slow host never delay those to another
+                limit_per_host=PER_HOST,
+                keepalive_timeout=IDLE_SECONDS,
+                ssl=True if ssl_context is None else ssl_context,
+                # The system's resolver also knows `homeassistant.local` (mDNS), which c-ares does not.
+                resolver=aiohttp.ThreadedResolver(),
+            )
         )
         self.session = aiohttp.ClientSession(
             connector=connector,
@@ -77,7 +79,6 @@ class Pool:
         )
         self._lifetime: AsyncGenerator[None, None] | None = None
         self._pid = os.getpid()
-        self._used = time.monotonic()
 
     @property
     def is_alive(self) -> bool:
@@ -93,14 +94,6 @@ class Pool:
         """Tie the pool to the generator that the loop closes when it ends."""
         self._lifetime = lifetime
         await anext(lifetime)
-
-    async def settle(self) -> None:
-        """Let the loop notice connections that were closed while it did not run, before one of them is used."""
-        now = time.monotonic()
-        if now - self._used > _STALE_SECONDS:
-            await asyncio.sleep(0)  # reads the end of the stream
-            await asyncio.sleep(0)  # and drops the connection
-        self._used = now
 
     async def close(self) -> None:
         """Close the connections; to be awaited on the pool's own loop."""
