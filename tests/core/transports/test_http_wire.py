@@ -260,7 +260,7 @@ async def test_header_values_are_scalars_and_comma_lists(
 async def test_a_header_value_with_a_line_break_is_refused(
     protocol: HttpProtocol, server: HttpServer, value: Any
 ) -> None:
-    with pytest.raises(ToolArgumentsError, match="'X-Value' is sent as a header and must not hold CR/LF"):
+    with pytest.raises(ToolArgumentsError, match="header 'X-Value', which the arguments fill in, must not hold CR/LF"):
         await sent(protocol, server, {"X-Value": value}, header_fields=["X-Value"])
     assert server.received == []
 

@@ -95,10 +95,15 @@ def _divided(words: Sequence[Word]) -> tuple[list[Word], list[Word]]:
         elif word.literal in {"command", "builtin"}:
             while at + 1 < len(words) and re.fullmatch(r"-p|--", words[at + 1].literal):
                 at += 1
-        elif word.literal not in _BEFORE_COMMANDS and not (at and word.raw == "-p" and words[at - 1].raw == "time"):
+        elif word.literal not in _BEFORE_COMMANDS and not _is_option_of_time(words, at):
             break
         at += 1
     return assignments, list(words[at:])
+
+
+def _is_option_of_time(words: Sequence[Word], at: int) -> bool:
+    before = next((word.raw for word in reversed(words[:at]) if word.raw not in {"-p", "--"}), "")
+    return words[at].raw in {"-p", "--"} and before == "time"
 
 
 def _arrays(words: Sequence[Word]) -> Attributes:

@@ -16,7 +16,9 @@ _ESCAPABLE_IN_DOUBLE_QUOTES = frozenset('"\\$`\n')
 _WORD_ENDS = frozenset(" \t\n;&|()<>")
 _COMMAND_ENDS = frozenset("\n;&|(")
 _PLAIN_WORD = re.compile(r"[^\s;&|()<>\"'`$\\]+")
-_BEFORE_COMMANDS = frozenset({"if", "then", "else", "elif", "while", "until", "do", "{", "!", "time"})
+_BEFORE_COMMANDS = frozenset({"if", "then", "else", "elif", "while", "until", "do", "{", "!", "time", "coproc"})
+# `@((a)|b)` is a pattern, "Pattern Matching"; elsewhere `((` calculates, also right after a reserved word.
+_BEFORE_PATTERNS = frozenset("@?*+")
 _DELIMITER = re.compile(r"(-?)[ \t]*((?:\\.|'[^']*'|\"[^\"]*\"|[^\s;&|()<>'\"\\])+)")
 _PARAMETER_NAME = re.compile(r"[!#]?(?:\w+|[@*?$!#-])?")
 
@@ -47,6 +49,7 @@ class Scanner:
         documents: list[tuple[str, bool, bool]] = []
         at_word = at_command = True
         at_body = False  # between `function` and the `{` after its name
+        after_time = False
         while self.at < len(self.text):
             if self._follows("\\\n"):  # the line goes on in the next, as if there were nothing
                 self.at += 2
@@ -71,7 +74,9 @@ class Scanner:
                 elif word[0] == "]]" and test_start is not None:
                     self.tests.append((test_start, self.at))
                     test_start = None
-                at_command = (at_command or at_body) and word[0] in _BEFORE_COMMANDS
+                is_option_of_time = after_time and word[0] in {"-p", "--"}
+                after_time = is_option_of_time or (at_command and word[0] == "time")
+                at_command = is_option_of_time or ((at_command or at_body) and word[0] in _BEFORE_COMMANDS)
                 at_body = word[0] == "function" or (at_body and word[0] != "{")
                 at_word = False
                 self.at = word.end()
@@ -83,7 +88,8 @@ class Scanner:
                 return
             # After `)` there is a command in a case, and in a function that is declared as `name()`.
             at_command = char in _COMMAND_ENDS or char == ")" or (char in " \t" and at_command)
-            if char == "(" and at_word and self._follows("((") and self._is_arithmetic(2, "))"):
+            is_pattern = not at_word and self.text[self.at - 1 : self.at] in _BEFORE_PATTERNS
+            if self._follows("((") and not is_pattern and self._is_arithmetic(2, "))"):
                 at_word = False
                 continue
             at_word = char in _WORD_ENDS

@@ -1,9 +1,9 @@
 """Connections that are kept, and which of them may be used again.
 
 Nothing may come on a connection while nobody asks. What does come is the end of the stream, or words of a server that
-is about to end it, such as `408 Request Timeout`: the next request would fail, or take them for its answer. aiohttp drops
-connections whose end its loop has seen; a loop that stood still has seen nothing, and what came before the end it keeps
-for the next request (aiohttp 3.14.5). So each connection is looked at when it is chosen, as curl and urllib3 do.
+is about to end it, such as `408 Request Timeout`: the next request would fail, or take them for its answer. aiohttp
+drops connections whose end its loop has seen; a loop that stood still has seen nothing, and what came before the end it
+keeps for the next request (aiohttp 3.14.5). So each connection is looked at when it is chosen, as curl and urllib3 do.
 """
 
 from __future__ import annotations

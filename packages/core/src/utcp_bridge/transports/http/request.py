@@ -243,7 +243,7 @@ def _set_header(
     text = simple(value, plain_text, explode=explode, style=style)
     if _CONTROL.search(text):
         raise ToolArgumentsError(
-            f"The argument {name!r} is sent as a header and must not hold CR/LF or control characters."
+            f"The header {name!r}, which the arguments fill in, must not hold CR/LF or control characters."
         )
     headers[name] = text
 
