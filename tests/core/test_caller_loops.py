@@ -306,6 +306,33 @@ def test_signal_handlers_may_call_while_their_thread_calls(lease: Lease) -> None
     assert len(replies) > 5
 
 
+class SoftTimeLimitError(Exception):
+    """What a host's signal handler raises."""
+
+
+@pytest.mark.parametrize("error", [SoftTimeLimitError, KeyboardInterrupt])
+def test_what_a_signal_handler_raises_reaches_the_caller(lease: Lease, error: type[BaseException]) -> None:
+    """asyncio would take it for a fault of the callback that it interrupts, and the call would go on without end."""
+
+    def handle(*_: object) -> None:
+        raise error
+
+    async def busy() -> None:
+        for _ in range(10**7):
+            await asyncio.sleep(0)
+
+    previous = signal.signal(signal.SIGALRM, handle)
+    try:
+        for turn in range(40):
+            signal.setitimer(signal.ITIMER_REAL, 0.002 + turn * 0.0001)
+            with pytest.raises(error):
+                lease.run_here(busy)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert lease.run_here(thread_name) == threading.current_thread().name
+
+
 def test_opening_calling_and_releasing_from_many_threads_is_race_free() -> None:
     def open_call_close() -> None:
         for _ in range(60):

@@ -134,7 +134,7 @@ class CallerLoops:
         """Give a loop back by the thread that ran it; if it is not sound, or not wanted any more, it ends."""
         with self._lock:
             self._busy.discard(host)
-            keep = host.is_sound and is_wanted()
+            keep = host.is_sound and not host.calls and is_wanted()
             if keep:
                 host.idle_since = time.monotonic()
                 self._idle.append(host)

@@ -18,6 +18,7 @@ own at two borders:
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 import threading
 from contextvars import ContextVar
@@ -30,12 +31,19 @@ from utcp_bridge.runner.process import process
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from utcp_bridge.runner.caller_loops import CallerLoop
+
 __all__ = ["Lease", "acquire", "standing_loop"]
 
 T = TypeVar("T")
 
 # A lock cannot be interrupted by Ctrl-C on Windows, only the time between two waits (seconds; -1 waits for ever).
 _WAIT = 0.1 if sys.platform == "win32" else -1
+
+
+# Those that have names; `signal.getsignal` makes an enum of each answer, which takes ten times as long.
+_SIGNALS = tuple(sorted(number for number in signal.valid_signals() if number < 32))
+_handler_of: Callable[[int], Any] = getattr(sys.modules.get("_signal"), "getsignal", signal.getsignal)
 
 
 _standing_loop: ContextVar[asyncio.AbstractEventLoop | None] = ContextVar("standing_loop", default=None)
@@ -117,8 +125,9 @@ class Lease:
     def run_here(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run work that is bound to no loop, in this thread where that is possible, and block until it ends.
 
-        It is possible unless a loop is running here, or too many threads do the same at this moment; then it is `run`
-        that does the work. Otherwise this is as `run`, without two switches between threads.
+        It is possible unless a loop is running here, or too many threads do the same at this moment, or a handler of a
+        signal could raise here; then it is `run` that does the work. Otherwise this is as `run`, without two switches
+        between threads.
 
         Args:
             work: Gives the coroutine to run, which may find another loop each time.
@@ -131,20 +140,22 @@ class Lease:
             RunnerStoppedError: The lease was released during the call, or the interpreter is exiting.
             WorkCancelledError: The work cancelled itself.
         """
-        if _running_loop() is not None:
+        if _running_loop() is not None or _is_signal_handled_here():
             return self.run(work)
-        with process.lock:
-            self._refuse_if_released()
-            host = process.caller_loop()
-            if host is not None:
-                call = Call(self, work, host.loop.stop)
-                call.prepare(host)
-        if host is None:
-            return self.run(work)
+        host: CallerLoop | None = None
         try:
-            return host.run(call)
+            with process.lock:
+                self._refuse_if_released()
+                host = process.caller_loop()
+                if host is not None:
+                    call = Call(self, work, host.loop.stop)
+                    call.prepare(host)
+            if host is not None:
+                return host.run(call)
         finally:
-            process.put_back(host)
+            if host is not None:
+                process.put_back(host)
+        return self.run(work)
 
     async def arun(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run work on the runner's loop, and await its end on the caller's.
@@ -278,3 +289,16 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
+
+
+def _is_signal_handled_here() -> bool:
+    """Whether this is the main thread, and a signal has a handler in Python besides the one for Ctrl-C.
+
+    What such a handler raises, as Celery's does at a soft time limit, asyncio takes for a fault of whatever callback it
+    is in at that moment, and goes on; only `KeyboardInterrupt` and `SystemExit` come through.
+    """
+    if threading.get_ident() != threading.main_thread().ident:
+        return False
+    return any(
+        callable(handler) and handler is not signal.default_int_handler for handler in map(_handler_of, _SIGNALS)
+    )
