@@ -45,7 +45,7 @@ class LoopThread(HostedLoop):
         """
         try:
             self.thread.start()
-        except BaseException:
+        except RuntimeError:  # what a signal handler raises meanwhile leaves a thread that runs
             self.loop.close()
             self.settle_calls()
             self._ended.set()
