@@ -284,6 +284,10 @@ SPEC = {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": {"/
         ),
         ({"call_template_type": "cli", "commands": [{}]}, r"commands\[0\].command: is missing"),
         (
+            {"call_template_type": "http", "url": "https://h", "auth": "sk-LIVE"},
+            'auth: expected an object such as {"auth_type": .*, got text',
+        ),
+        (
             {"call_template_type": "http", "url": "https://h", "auth": {"auth_type": "bearer", "secret": "sk-LIVE"}},
             "auth.auth_type: expected 'api_key' or 'basic' or 'oauth2', got 'bearer'; it has no token, .*Bearer",
         ),

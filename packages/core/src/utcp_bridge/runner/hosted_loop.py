@@ -126,7 +126,8 @@ class Call(Generic[T]):
         # as the whole of a small reply's reading.
         try:
             outcome = await self._guarded()
-        except (SystemExit, KeyboardInterrupt):  # a signal between two steps of the work; it ends the loop's run
+        except (SystemExit, KeyboardInterrupt) as error:  # a signal between two steps; it ends the loop's run, too
+            self.settle(error=error)
             raise
         except asyncio.CancelledError:
             self.settle(error=self._reason or asyncio.CancelledError())

@@ -117,7 +117,7 @@ class Lease:
             while not ended.acquire(timeout=_WAIT):
                 pass
         except BaseException:
-            if call.cancel(asyncio.CancelledError()):
+            if call.cancel(asyncio.CancelledError()) and not call.is_settled:
                 ended.acquire(timeout=GRACE)
             raise
         return call.result()

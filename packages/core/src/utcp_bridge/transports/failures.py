@@ -30,7 +30,6 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]+")
 _MISSING_ARGUMENT = re.compile(r"missing required (path )?(parameter|argument)", re.I)
 _REFUSED = re.compile(r"Security error|Refusing to ")
 _SENTENCES: dict[type[ToolCallError], str] = {
-    ToolTransportError: "{} could not be reached: {}",
     ToolTimeoutError: "{} gave no answer in time: {}",
     ToolConfigError: "{} cannot be called until its configuration is put right: {}",
     ToolArgumentsError: "{} cannot be called like this: {}",

@@ -62,8 +62,10 @@ def _fault_of_auth(fields: Mapping[str, Any]) -> str | None:
     """What is wrong with credentials, of which the template's own error does not say where they stand."""
     for key in ("auth", "auth_tools"):
         auth = fields.get(key)
-        if not isinstance(auth, Mapping):
+        if auth is None:
             continue
+        if not isinstance(auth, Mapping):
+            return f"{key}: expected an object such as {_BEARER}, got {shape_of(auth)}"
         known, kind = sorted(AuthSerializer.auth_serializers), auth.get("auth_type")
         if not isinstance(kind, str) or kind not in known:
             expected = " or ".join(map(repr, known))
