@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from typing import Final
 from urllib.parse import urljoin
 from urllib.request import getproxies, proxy_bypass
@@ -178,13 +179,15 @@ async def error_of(response: aiohttp.ClientResponse) -> ToolExecutionError:
     )
 
 
-async def read_body(response: aiohttp.ClientResponse, limit: int, begun: BegunReply | None = None) -> bytes:
+async def read_body(
+    response: aiohttp.ClientResponse, limit: int, begin: Callable[[], BegunReply] | None = None
+) -> bytes:
     """The body, decompressed.
 
     Args:
         response: The reply.
         limit: Where reading stops with an error, in bytes.
-        begun: Is given each part of a body that does not come in one; default None.
+        begin: Gives what takes each part of a body that does not come in one; default None.
 
     Raises:
         ToolExecutionError: It has more bytes than `limit`, where reading stops.
@@ -203,6 +206,7 @@ async def read_body(response: aiohttp.ClientResponse, limit: int, begun: BegunRe
         if stream.at_eof() and size <= limit:
             return content
         chunks = [content]
+        begun = None if begin is None else begin()
         if begun is not None:
             begun.add(content)
         while size <= limit and (chunk := await stream.readany()):

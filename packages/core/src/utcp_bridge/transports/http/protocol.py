@@ -69,10 +69,14 @@ class HttpProtocol(HttpCommunicationProtocol):
         body = await self._caller.body(request, tool_call_template)
         async with await self._caller.answer(request, body, context=CALL) as response:
             content_type = response.headers.get("Content-Type", "")
-            begun = BegunReply(content_type)
-            if begun.tells_something:
-                note_begun(begun, caller)
-            content = await read_body(response, self._caller.options.max_reply_bytes, begun)
+
+            def begin() -> BegunReply:
+                begun = BegunReply(content_type)
+                if begun.tells_something:
+                    note_begun(begun, caller)
+                return begun
+
+            content = await read_body(response, self._caller.options.max_reply_bytes, begin)
             return read_reply(content, content_type, response.headers.get("Content-Disposition", ""))
 
     async def fetch_document(self, template: CallTemplate) -> tuple[Any, str]:

@@ -8,7 +8,6 @@ import sys
 import traceback
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -69,14 +68,16 @@ def guard_upstream_loggers(secrets: SecretScrubber) -> None:
                     handler.addFilter(_not_ours)
 
 
-@contextmanager
-def our_client_at_work() -> Iterator[None]:
+class our_client_at_work:  # noqa: N801 - used like a function, once in each call; see `begun.noticing`
     """Mark what runs inside as done by one of our clients, which report failures themselves."""
-    token = _in_our_client.set(True)
-    try:
-        yield
-    finally:
-        _in_our_client.reset(token)
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> None:
+        self._token = _in_our_client.set(True)
+
+    def __exit__(self, *_: object) -> None:
+        _in_our_client.reset(self._token)
 
 
 class _UpstreamLogFilter(logging.Filter):
