@@ -25,10 +25,9 @@ class Requests:
         awaited: On a loop, by whoever awaits it there.
         awaited_post: The same, with the arguments as a JSON body.
         blocking: From plain code, through a loop that runs in a thread of its own. That is what keeps a connection
-            for callers without a loop, whichever thread they are in; only a running loop notices that a server has
-            closed a connection.
-        hopless: From plain code, on a loop of the calling thread that stands still between two calls. Nothing that
-            several threads use can do this; it shows what the way to another thread costs.
+            for callers without a loop, whichever thread they are in.
+        hopless: From plain code, on a loop of the calling thread that stands still between two calls. It serves one
+            thread, and does not look whether a connection is still good before it is used.
     """
 
     loop: asyncio.AbstractEventLoop
