@@ -547,7 +547,7 @@ async def test_tools_that_are_printed_one_by_one_are_a_manual() -> None:
         (["true"], ["exited with code 0, but did not print a manual in JSON, with no output"]),
         (["echo hint >&2"], ["exited with code 0, but did not print a manual in JSON:\nstderr: hint"]),
         (["echo; echo Usage"], ["exited with code 0, but did not print a manual in JSON:\nstdout: "]),
-        (["echo '{\"tools\": [],}'"], ["(Expecting property name", "at line 1, column", "remove the comma"]),
+        (["echo '{\"tools\": [],}'"], ["did not print a manual in JSON (", "at line 1, column", "remove the comma"]),
         (["printf '[%.0s' {1..100000}"], ["nested too deeply"]),
     ],
 )
