@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.long_call import LongCall
 from utcp_bridge.errors import RunnerError, RunnerStoppedError, WorkCancelledError
 from utcp_bridge.runner import Lease, acquire
 from utcp_bridge.runner.caller_loops import MOST
@@ -179,22 +180,6 @@ def test_threads_that_work_begins_do_not_hold_up_the_end_of_the_program(lease: L
 
 
 # How it ends
-
-
-class LongCall:
-    """Work that reports its start and its end, and takes a moment to clean up."""
-
-    def __init__(self) -> None:
-        self.started = threading.Event()
-        self.events: list[str] = []
-
-    async def __call__(self) -> None:
-        self.started.set()
-        try:
-            await asyncio.sleep(60)
-        finally:
-            await asyncio.sleep(0.02)
-            self.events.append("cleaned up")
 
 
 def in_flight(lease: Lease, work: Callable[[], Any], pool: ThreadPoolExecutor) -> Any:

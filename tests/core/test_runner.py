@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.long_call import LongCall
 from utcp_bridge.errors import RunnerError, RunnerStoppedError, WorkCancelledError
 from utcp_bridge.runner import Lease, acquire, standing_loop
 
@@ -74,22 +75,6 @@ async def tasks_of_the_loop() -> int:
     """Besides the one that counts."""
     await asyncio.sleep(0)
     return len(asyncio.all_tasks()) - 1
-
-
-class LongCall:
-    """Work that reports its start and its end, and takes a moment to clean up."""
-
-    def __init__(self) -> None:
-        self.started = threading.Event()
-        self.events: list[str] = []
-
-    async def __call__(self) -> None:
-        self.started.set()
-        try:
-            await asyncio.sleep(60)
-        finally:
-            await asyncio.sleep(0.02)
-            self.events.append("cleaned up")
 
 
 def caught(function: Callable[[], object]) -> BaseException | None:
