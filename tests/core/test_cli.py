@@ -349,8 +349,8 @@ def test_variables_are_listed_with_whether_they_have_a_value(tmp_path: Path, mon
     ran = _run_here("variables", source, "--json")
     assert ran.exit_code == 1
     assert json.loads(ran.stdout) == [
-        {"key": "my__api_OTHER", "defined": False, "manual": "my_api"},
-        {"key": "my__api_TOKEN", "defined": True, "manual": "my_api"},
+        {"key": "my__api_OTHER", "defined": False, "manual": "my_api", "description": ""},
+        {"key": "my__api_TOKEN", "defined": True, "manual": "my_api", "description": ""},
     ]
     monkeypatch.setenv("my__api_OTHER", "x")
     shown = _run_here("variables", source)
@@ -395,6 +395,31 @@ def test_check_and_show_say_what_of_a_schema_could_not_be_read(tmp_path: Path) -
     assert "Nowhere" in checked.stdout
     [problem] = json.loads(_run("show", source, "m_odd", "--json").stdout)["schema_problems"]
     assert problem.startswith("/properties/a")
+
+
+def test_check_and_variables_say_where_a_token_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scheme = {"type": "openIdConnect", "openIdConnectUrl": "https://id.example.com/.well-known/openid-configuration"}
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": "t", "version": "1"},
+        "servers": [{"url": "https://api.example.com"}],
+        "paths": {"/a": {"get": {"operationId": "a", "security": [{"oidc": []}]}}},
+        "components": {"securitySchemes": {"oidc": scheme}},
+    }
+    (tmp_path / "api.json").write_text(json.dumps(document))
+    source = str(tmp_path / "api.json")
+    for command, exit_code in (("check", 0), ("variables", 1)):
+        ran = _run_here(command, source)
+        words = " ".join(ran.stdout.replace("│", " ").split())
+        assert ran.exit_code == exit_code
+        assert "api_OIDC" in words
+        assert "an OpenID Connect access token" in words
+        assert "https://id.example.com/.well-known/openid-configuration" in words.replace("- ", "-")
+    monkeypatch.setenv("api_OIDC", "sk-LIVE")
+    checked = json.loads(_run_here("check", source, "--json").stdout)
+    (variable,) = checked["manuals"][0]["variables"]
+    assert (variable["key"], variable["defined"], variable["tools"]) == ("api_OIDC", True, ["api.a"])
+    assert "OpenID Connect" in variable["description"]
 
 
 def test_a_framework_whose_demo_breaks_is_told_and_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:

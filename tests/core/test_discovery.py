@@ -17,7 +17,7 @@ from utcp_bridge.discovery import (
     Discovery,
     DiscoveryReport,
     ManualReport,
-    MissingVariable,
+    ManualVariable,
     SkippedTool,
     ToolsetChanges,
     changes_between,
@@ -320,7 +320,10 @@ REPORT = DiscoveryReport(
             2,
             skipped=(SkippedTool("weather.run", "it uses the protocol 'cli'"),),
             protocol="http",
-            missing_variables=(MissingVariable("weather_KEY", ("weather.a", "weather.b")),),
+            variables=(
+                ManualVariable("weather_KEY", defined=False, tools=("weather.a", "weather.b")),
+                ManualVariable("weather_TOKEN", False, (), ("weather.a",), "a bearer token"),
+            ),
         ),
         ManualReport("dead", error="connection refused", protocol="http"),
         ManualReport("odd[1]", error="expected an object"),
@@ -332,7 +335,8 @@ def test_the_report_reads_as_one_line_for_each_manual_and_its_skipped_tools() ->
     assert str(REPORT).splitlines() == [
         "'weather' (http): 2 tools",
         "    weather.run: skipped: it uses the protocol 'cli'",
-        "    the variable 'weather_KEY' is not defined; weather.a and 1 more tools cannot be called without it",
+        "    the variable 'weather_KEY' is not defined; weather.a and 1 more tool cannot be called without it",
+        "    the variable 'weather_TOKEN' would do as well for weather.a; it takes a bearer token",
         "'dead' (http): failed: connection refused",
         "'odd[1]': failed: expected an object",
     ]
@@ -372,6 +376,22 @@ def test_the_report_is_json_as_well() -> None:
         "error": None,
         "skipped": [{"name": "weather.run", "reason": "it uses the protocol 'cli'"}],
         "missing_variables": [{"key": "weather_KEY", "tools": ["weather.a", "weather.b"]}],
+        "variables": [
+            {
+                "key": "weather_KEY",
+                "defined": False,
+                "description": "",
+                "tools": ["weather.a", "weather.b"],
+                "optional_tools": [],
+            },
+            {
+                "key": "weather_TOKEN",
+                "defined": False,
+                "description": "a bearer token",
+                "tools": [],
+                "optional_tools": ["weather.a"],
+            },
+        ],
         "warnings": [],
     }
 

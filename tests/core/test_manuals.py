@@ -398,14 +398,14 @@ async def test_an_openapi_document_becomes_tools() -> None:
 
 
 async def test_the_variables_that_tools_need_are_told_when_they_load() -> None:
-    (missing,) = (await _loaded(OPENAPI)).missing_variables
+    (missing,) = (await _loaded(OPENAPI)).variables
     assert missing.key == "m_KEY"
     assert missing.tools == ("m.drop",)
 
 
 async def test_credentials_for_the_tools_take_the_place_of_placeholders() -> None:
     auth = {"auth_type": "api_key", "api_key": "the-key-1", "var_name": "X-Key", "location": "header"}
-    assert (await _loaded(OPENAPI, auth_tools=auth)).missing_variables == ()
+    assert (await _loaded(OPENAPI, auth_tools=auth)).variables == ()
 
 
 async def test_a_server_of_the_configuration_wins() -> None:

@@ -109,6 +109,8 @@ async def test_schemes_that_are_needed_together() -> None:
         ([{"odd": []}, {"headerKey": []}], [], ("HEADER_KEY",)),
         ([{"unknown": []}, {}], [], ()),
         ([{"tls": []}], [], ()),
+        ([{"tls": []}, {"headerKey": []}], [], ("HEADER_KEY",)),
+        ([{"tls": [], "basic": []}, {"headerKey": []}], [], ("HEADER_KEY",)),
         ([], [], ()),
     ],
 )
@@ -168,6 +170,138 @@ async def test_variables_without_a_value_are_reported_with_the_tools_that_need_t
         (missing,) = served.toolset.report.manuals[0].missing_variables
         assert (missing.key, missing.tools) == ("api_HEADER_KEY", ("api.op", "api.two"))
         assert "api_HEADER_KEY" in await served.refused()
+
+
+OPEN_ID_CONNECT = (
+    "an OpenID Connect access token from the provider that https://id.example.com describes; it is sent as it is, so "
+    "a new one is needed when it expires"
+)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "scopes", "descriptions"),
+    [
+        ("headerKey", [], {"HEADER_KEY": "an API key, sent in the header 'X-Key'"}),
+        ("query_key", [], {"QUERY_KEY": "an API key, sent in the query parameter 'key'"}),
+        ("Cookie Key", [], {"COOKIE_KEY": "an API key, sent in the cookie 'session'"}),
+        (
+            "basic",
+            [],
+            {
+                "BASIC_USERNAME": "the user name of HTTP Basic authentication",
+                "BASIC_PASSWORD": "the password of HTTP Basic authentication",
+            },
+        ),
+        ("bearerAuth", [], {"BEARER_AUTH": "a bearer token (JWT)"}),
+        ("token", [], {"TOKEN": "what follows 'Token' in the header 'Authorization'"}),
+        (
+            "login",
+            ["read", "write"],
+            {
+                "LOGIN": "an OAuth 2.0 access token with the scopes 'read', 'write', which a person gets at https://a; "
+                "it is sent as it is, so a new one is needed when it expires"
+            },
+        ),
+        (
+            "machine",
+            ["r"],
+            {
+                "MACHINE_CLIENT_ID": "the client ID for OAuth 2.0 tokens with the scope 'r' from http://h/token",
+                "MACHINE_CLIENT_SECRET": "the client secret for OAuth 2.0 tokens with the scope 'r' from http://h/token",
+            },
+        ),
+        ("oidc", [], {"OIDC": OPEN_ID_CONNECT}),
+        ("tls", [], {}),
+    ],
+)
+def test_what_the_variables_of_a_scheme_take_is_described(
+    scheme: str, scopes: list[str], descriptions: dict[str, str]
+) -> None:
+    conversion = converted(secured({scheme: scopes}, servers=[{"url": "http://h"}]))
+    assert conversion.variable_descriptions == descriptions
+
+
+@pytest.mark.parametrize(
+    ("flow", "way"),
+    [
+        ({"flow": "implicit", "authorizationUrl": "/login"}, "which a person gets at http://h/login"),
+        (
+            {"flow": "accessCode", "authorizationUrl": "https://a", "tokenUrl": "https://t"},
+            "a person gets at https://a",
+        ),
+        ({"flow": "password", "tokenUrl": "https://t"}, "which https://t gives for a user name and a password"),
+        ({"flows": {"password": {"tokenUrl": "https://t"}}}, "which https://t gives for a user name and a password"),
+        (
+            {"flows": {"deviceAuthorization": {"deviceAuthorizationUrl": "https://d", "tokenUrl": "https://t"}}},
+            "which a person allows by way of https://d",
+        ),
+        ({"flows": "odd"}, "an OAuth 2.0 access token; it is sent as it is"),
+    ],
+)
+def test_where_a_token_comes_from_that_a_person_must_get(flow: dict[str, Any], way: str) -> None:
+    schemes = {"securityDefinitions": {"s": {"type": "oauth2", **flow}}}
+    servers: dict[str, Any] = {"host": "h", "schemes": ["http"]}
+    if "flows" in flow:
+        schemes, servers = {"components": {"securitySchemes": schemes["securityDefinitions"]}}, {}
+    document = described(operation(security=[{"s": []}]), "3.2.0" if "flows" in flow else "2.0", **schemes, **servers)
+    assert way in converted(document).variable_descriptions["S"]
+
+
+def test_the_authors_words_and_scopes_are_kept_short() -> None:
+    scopes = [f"scope{number}" for number in range(40)]
+    scheme = {**SCHEMES["oidc"], "description": "Ask <b>Ann</b>\nfor a token. " + "And so on. " * 200}
+    document = described(operation(security=[{"s": scopes}]), components={"securitySchemes": {"s": scheme}})
+    words = converted(document).variable_descriptions["S"]
+    assert "'scope4' and 35 more" in words
+    assert "The document says: Ask Ann for a token. And so on." in words
+    assert len(words) < 600
+
+
+async def test_a_report_says_what_a_variable_without_a_value_takes_and_so_does_a_call() -> None:
+    async with api(secured({"oidc": []})) as served:
+        report = str(served.toolset.report)
+        assert (
+            f"the variable 'api_OIDC' is not defined; api.op cannot be called without it; it takes {OPEN_ID_CONNECT}"
+            in report
+        )
+        assert f"'api_OIDC' takes {OPEN_ID_CONNECT}" in await served.refused()
+
+
+async def test_a_report_says_that_other_credentials_would_do() -> None:
+    document = secured({"headerKey": []}, {"oidc": []}, {"machine": []})
+    async with api(document, variables={"api_MACHINE_CLIENT_ID": "me"}) as served:
+        key, openid, client_id, _ = served.toolset.report.manuals[0].variables
+        assert (key.key, key.tools, key.optional_tools) == ("api_HEADER_KEY", ("api.op",), ())
+        assert (openid.key, openid.tools, openid.optional_tools) == ("api_OIDC", (), ("api.op",))
+        assert (openid.description, client_id.defined) == (OPEN_ID_CONNECT, True)
+        assert f"'api_OIDC' would do as well for api.op; it takes {OPEN_ID_CONNECT}" in str(served.toolset.report)
+
+
+@pytest.mark.parametrize("alternatives", [[{"headerKey": []}, {"oidc": []}], [{}, {"oidc": []}], [{"oidc": []}]])
+async def test_where_the_credentials_are_decided_only_they_are_reported(
+    alternatives: list[dict[str, list[str]]],
+) -> None:
+    async with api(secured(*alternatives), variables={"api_OIDC": "t"}) as served:
+        (variable,) = served.toolset.report.manuals[0].variables
+        assert (variable.key, variable.defined, variable.tools) == ("api_OIDC", True, ("api.op",))
+        assert variable.description == OPEN_ID_CONNECT
+        assert "api_OIDC" not in str(served.toolset.report)
+
+
+async def test_a_tool_that_needs_no_credentials_can_still_use_some() -> None:
+    async with api(secured({}, {"oidc": []})) as served:
+        (variable,) = served.toolset.report.manuals[0].variables
+        assert (variable.tools, variable.optional_tools) == ((), ("api.op",))
+        assert "Authorization" not in (await served.sent()).headers
+
+
+async def test_a_client_certificate_that_none_can_send_is_warned_of() -> None:
+    paths = {**operation(security=[{"tls": []}]), **operation(path="/two", security=[{"tls": []}, {"basic": []}])}
+    async with api(described(paths, "3.1.0", components={"securitySchemes": SCHEMES})) as served:
+        assert served.toolset.report.manuals[0].warnings == (
+            "the security scheme 'tls' asks for a client certificate (mutual TLS), and none is sent; it stands at 1 of "
+            "its operations",
+        )
 
 
 async def test_a_parameter_that_a_scheme_fills_is_no_argument() -> None:

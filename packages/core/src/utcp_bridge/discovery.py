@@ -14,7 +14,7 @@ from utcp_bridge.errors import DiscoveryError
 from utcp_bridge.options import seconds_text
 from utcp_bridge.reports import DiscoveryReport, ManualReport, ToolsetChanges, changes_between
 from utcp_bridge.transports.client.client import Client
-from utcp_bridge.transports.client.loaded import DiscoveredTool, FetchedManual, LoadedManual, MissingVariable
+from utcp_bridge.transports.client.loaded import DiscoveredTool, FetchedManual, LoadedManual, ManualVariable
 from utcp_bridge.transports.drafts import SkippedTool
 from utcp_bridge.transports.failures import reason
 from utcp_bridge.transports.manuals.deadline import within
@@ -23,7 +23,7 @@ __all__ = [
     "Discovery",
     "DiscoveryReport",
     "ManualReport",
-    "MissingVariable",
+    "ManualVariable",
     "SkippedTool",
     "ToolsetChanges",
     "changes_between",
@@ -150,7 +150,7 @@ async def _keep(client: Client, outcome: _Outcome) -> tuple[ManualReport, Loaded
                 len(loaded.tools),
                 skipped=loaded.skipped,
                 protocol=_protocol(manual),
-                missing_variables=loaded.missing_variables,
+                variables=loaded.variables,
                 warnings=(*client.warnings_of(manual), *loaded.warnings),
             ), loaded
     return _failed(client, outcome, client.kept_manual(manual.name))

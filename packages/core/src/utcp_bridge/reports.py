@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from utcp_bridge.transports.client.loaded import MissingVariable
+from utcp_bridge.transports.client.loaded import ManualVariable
 from utcp_bridge.transports.drafts import SkippedTool
 
 _MOST_LINES = 20
@@ -22,7 +22,7 @@ class ManualReport:
         error: Why it could not be loaded, or None if it was.
         skipped: The tools that were left out, or that share a name, and why.
         protocol: The `call_template_type` of its call template, or None where the template has none.
-        missing_variables: Variables that its tools need and that had no value when it was loaded.
+        variables: The variables that its tools need, and those of other credentials that they could use.
         warnings: What is odd about its call template, or those of its tools, and did not keep it from loading: keys
             that have no effect, each with the nearest known one.
     """
@@ -32,13 +32,18 @@ class ManualReport:
     error: str | None = None
     skipped: tuple[SkippedTool, ...] = ()
     protocol: str | None = None
-    missing_variables: tuple[MissingVariable, ...] = ()
+    variables: tuple[ManualVariable, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
         """Whether the manual was loaded."""
         return self.error is None
+
+    @property
+    def missing_variables(self) -> tuple[ManualVariable, ...]:
+        """The variables that its tools need and that had no value when it was loaded."""
+        return tuple(variable for variable in self.variables if variable.tools and not variable.defined)
 
     def to_dict(self) -> dict[str, Any]:
         """The same as JSON."""
@@ -52,6 +57,16 @@ class ManualReport:
             "missing_variables": [
                 {"key": variable.key, "tools": list(variable.tools)} for variable in self.missing_variables
             ],
+            "variables": [
+                {
+                    "key": variable.key,
+                    "defined": variable.defined,
+                    "description": variable.description,
+                    "tools": list(variable.tools),
+                    "optional_tools": list(variable.optional_tools),
+                }
+                for variable in self.variables
+            ],
             "warnings": list(self.warnings),
         }
 
@@ -60,7 +75,10 @@ class ManualReport:
         lines += [f"{tool.name}: skipped: {tool.reason}" for tool in self.skipped[:_MOST_LINES]]
         if len(self.skipped) > _MOST_LINES:
             lines.append(f"and {len(self.skipped) - _MOST_LINES} more were skipped")
-        lines += [_variable_line(variable) for variable in self.missing_variables]
+        missing = self.missing_variables
+        lines += map(_missing_line, missing)
+        without = {tool for variable in missing for tool in variable.tools}
+        lines += [_alternative_line(each) for each in self.variables if not without.isdisjoint(each.optional_tools)]
         return "\n    ".join(lines)
 
 
@@ -138,6 +156,16 @@ def _headline(manual: ManualReport) -> str:
     return f"{manual.name!r}{protocol}: failed: {manual.error}{before}"
 
 
-def _variable_line(variable: MissingVariable) -> str:
-    others = f" and {len(variable.tools) - 1} more tools" if len(variable.tools) > 1 else ""
-    return f"the variable {variable.key!r} is not defined; {variable.tools[0]}{others} cannot be called without it"
+def _missing_line(variable: ManualVariable) -> str:
+    told = f"; it takes {variable.description}" if variable.description else ""
+    return f"the variable {variable.key!r} is not defined; {_named(variable.tools)} cannot be called without it{told}"
+
+
+def _alternative_line(variable: ManualVariable) -> str:
+    told = f"; it takes {variable.description}" if variable.description and not variable.tools else ""
+    return f"the variable {variable.key!r} would do as well for {_named(variable.optional_tools)}{told}"
+
+
+def _named(tools: Sequence[str]) -> str:
+    more = len(tools) - 1
+    return tools[0] + (f" and {more} more tool{'' if more == 1 else 's'}" if more else "")

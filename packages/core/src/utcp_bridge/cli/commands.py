@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -105,7 +106,7 @@ def list_variables(source: str, *, as_json: bool) -> None:
     except BridgeError as error:
         _fail(str(error))
     if as_json:
-        _print_json([{"key": each.key, "defined": each.defined, "manual": each.manual} for each in variables])
+        _print_json([asdict(each) for each in variables])
     elif variables:
         table_console().print(tables.variables(variables))
     else:

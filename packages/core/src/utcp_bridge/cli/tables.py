@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from utcp_bridge.cli.terminal import visible
-from utcp_bridge.discovery import DiscoveryReport, ManualReport
+from utcp_bridge.discovery import DiscoveryReport, ManualReport, ManualVariable
 from utcp_bridge.tools import BridgedTool
 from utcp_bridge.transports.client.loaded import RequiredVariable
 
@@ -51,7 +51,7 @@ def schema_problems(by_tool: Mapping[str, Iterable[str]]) -> RenderableType:
 
 
 def report(of: DiscoveryReport) -> RenderableType:
-    """One row a manual, and one for each warning, tool that was left out and variable without a value."""
+    """One row a manual, and one for each warning, tool that was left out and variable of its tools."""
     table = _table("manual", "tools", "outcome")
     for manual in of.manuals:
         table.add_row(_text(manual.name), str(manual.tool_count), _outcome(manual))
@@ -59,19 +59,30 @@ def report(of: DiscoveryReport) -> RenderableType:
             table.add_row("", "", _text(warning, style="yellow"))
         for skipped in manual.skipped:
             table.add_row("", "", _text(f"{skipped.name}: {skipped.reason}", style="yellow"))
-        for variable in manual.missing_variables:
-            needed = "1 tool needs" if len(variable.tools) == 1 else f"{len(variable.tools)} tools need"
-            table.add_row("", "", _text(f"the variable {variable.key!r} is not defined; {needed} it", style="yellow"))
+        for variable in manual.variables:
+            style = "yellow" if variable in manual.missing_variables else "dim"
+            table.add_row("", "", _text(_variable_line(variable), style=style))
     return table
 
 
-def variables(required: Iterable[RequiredVariable]) -> RenderableType:
+def variables(required: Sequence[RequiredVariable]) -> RenderableType:
     """One row a variable."""
-    table = _table("variable", "manual", "defined")
+    is_described = any(each.description for each in required)
+    table = _table("variable", "manual", "defined", *(["takes"] if is_described else []))
     for each in required:
         outcome = Text("yes", style="green") if each.defined else Text("no", style="red")
-        table.add_row(_text(each.key), _text(each.manual), outcome)
+        table.add_row(
+            _text(each.key), _text(each.manual), outcome, *([_text(each.description)] if is_described else [])
+        )
     return table
+
+
+def _variable_line(variable: ManualVariable) -> str:
+    count, optional = len(variable.tools), len(variable.optional_tools)
+    uses = [f"{count} tool{' needs' if count == 1 else 's need'} it"] if count else []
+    uses += [f"{optional} tool{'' if optional == 1 else 's'} could use it"] if optional else []
+    state = f"the variable {variable.key!r} is {'' if variable.defined else 'not '}defined; {', '.join(uses)}"
+    return f"{state}: {variable.description}" if variable.description else state
 
 
 def _table(*columns: str) -> Table:

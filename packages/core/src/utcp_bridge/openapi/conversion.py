@@ -35,6 +35,7 @@ class OpenApiTool:
         method: The HTTP method.
         path: The path as the document writes it.
         variables: The variables that its credentials are in, without the manual's name before them.
+        alternative_variables: The variables of other credentials that would do as well.
     """
 
     name: str
@@ -46,6 +47,7 @@ class OpenApiTool:
     method: str
     path: str
     variables: tuple[str, ...] = ()
+    alternative_variables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +78,17 @@ class Conversion:
         tools: One for each operation that could be read, in the document's order.
         skipped: The other operations.
         problems: Parts of schemas that could not be read, and so accept anything.
+        warnings: What the document asks for and calls cannot give, in whole sentences.
+        variable_descriptions: What the variables of its security schemes take, by name: where a key goes, where a
+            token comes from.
         wanted: URLs of other documents that references lead to; fetch them and convert again.
     """
 
     tools: tuple[OpenApiTool, ...] = ()
     skipped: tuple[SkippedOperation, ...] = ()
     problems: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    variable_descriptions: Mapping[str, str] = field(default_factory=dict)
     wanted: frozenset[str] = frozenset()
 
     def __iter__(self) -> Iterator[OpenApiTool]:
@@ -183,7 +190,14 @@ class _Converter:
         if skipped and not tools and {operation.reason for operation in skipped} == {NO_SERVER}:
             raise OpenApiError(NO_SERVER)
         problems = tuple(self.inputs.problems | self.outputs.problems)
-        return Conversion(tuple(tools), tuple(skipped), problems, frozenset(self.documents.wanted))
+        return Conversion(
+            tuple(tools),
+            tuple(skipped),
+            problems,
+            self.security.warnings(),
+            self.security.variable_descriptions(),
+            frozenset(self.documents.wanted),
+        )
 
     def _tool(self, operation: Operation, name: str) -> OpenApiTool:
         if operation.error:
@@ -222,6 +236,7 @@ class _Converter:
             method=operation.method,
             path=operation.path,
             variables=credentials.variables,
+            alternative_variables=credentials.alternatives,
         )
 
     def _media_types(self, operation: Operation, key: str) -> list[str]:

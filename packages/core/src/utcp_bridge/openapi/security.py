@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeAlias
 
+from utcp_bridge.openapi.credential_descriptions import credential_descriptions
 from utcp_bridge.openapi.nodes import Node, OperationError, key_text, mapping, sequence, text
 from utcp_bridge.openapi.operations import Operation
 from utcp_bridge.openapi.references import DanglingReferenceError, Documents, joined_address
@@ -30,10 +32,13 @@ class Credentials:
 
     Attributes:
         auths: All of them are sent.
-        variables: The names of the variables in them.
+        schemes: The security schemes that they are for, each with the scopes that are asked for.
+        alternatives: Variables of other credentials that would do as well, where nothing decides for these.
     """
 
     auths: tuple[Auth, ...] = ()
+    schemes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    alternatives: tuple[str, ...] = ()
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -67,6 +72,7 @@ class Security:
         self._defined = defined or (lambda _name: False)
         self._schemes = _schemes(documents)
         self._variables = _variable_names(list(self._schemes))
+        self._uses: dict[str, _Use] = {}
 
     def of(self, operation: Operation, server_url: str, *, asks_for_header: bool = False) -> Credentials:
         """The credentials of an operation.
@@ -78,7 +84,7 @@ class Security:
                 the document says nothing else about security, `auth_tools` or the variable `AUTHORIZATION` fills it.
 
         Of alternatives the first is taken that `auth_tools` fits, else the first whose variables all have values,
-        else none where none is among them, else the first.
+        else none where none is among them, else the first; those that want a client certificate come last.
 
         Raises:
             OperationError: It asks only for schemes that cannot be used.
@@ -88,6 +94,23 @@ class Security:
         if not alternatives:
             is_silent = not isinstance(owner.fields.get("security"), list)
             return self._in_header() if asks_for_header and is_silent else Credentials()
+        usable = self._usable(alternatives, server_url)
+        fitting = [found for found, fits in usable if fits]
+        found = [each for each, _ in usable]
+        ready = [each for each in found if each.auths and all(map(self._defined, each.variables))]
+        if decided := [*fitting, *ready]:
+            self._note(decided[0], server_url, is_taken=True)
+            return decided[0]
+        open_to_all = [each for each in found if not each.auths and not self._wants_certificate(each)]
+        taken = [*open_to_all, found[0]][0]
+        others = [each for each in found if each is not taken and each.auths]
+        self._note(taken, server_url, is_taken=True)
+        for other in others:
+            self._note(other, server_url)
+        names = dict.fromkeys(name for other in others for name in other.variables if name not in taken.variables)
+        return replace(taken, alternatives=tuple(names))
+
+    def _usable(self, alternatives: Sequence[Mapping[Any, Any]], server_url: str) -> list[tuple[Credentials, bool]]:
         usable: list[tuple[Credentials, bool]] = []
         reasons: list[str] = []
         for alternative in alternatives:
@@ -97,22 +120,50 @@ class Security:
                 reasons.append(str(error))
         if not usable:
             raise OperationError("; ".join(dict.fromkeys(reasons)))
-        fitting = [credentials for credentials, fits in usable if fits]
-        ready = [found for found, _ in usable if found.auths and all(map(self._defined, found.variables))]
-        open_to_all = [found for found, _ in usable if not found.auths]
-        return [*fitting, *ready, *open_to_all, usable[0][0]][0]
+        return sorted(usable, key=lambda each: self._wants_certificate(each[0]))
+
+    def _note(self, found: Credentials, server_url: str, *, is_taken: bool = False) -> None:
+        for name, scopes in found.schemes:
+            use = self._uses.setdefault(name, _Use(server_url))
+            use.count += is_taken
+            use.scopes |= dict.fromkeys(scopes)
+
+    def variable_descriptions(self) -> dict[str, str]:
+        """What the variables take that the operations so far use or could use, by name."""
+        found: dict[str, str] = {}
+        for name, use in self._uses.items():
+            absolute = partial(_absolute, server_url=use.server_url)
+            for auth in self._auths(name, tuple(use.scopes), use.server_url):
+                for field_name, words in credential_descriptions(self._scheme(name), auth, use.scopes, absolute):
+                    found |= dict.fromkeys(_VARIABLE.findall(str(auth[field_name])), words)
+        return found
+
+    def warnings(self) -> tuple[str, ...]:
+        """What the operations asked for so far and cannot be given, in whole sentences."""
+        return tuple(
+            f"the security scheme {name!r} asks for a client certificate (mutual TLS), and none is sent; it stands at "
+            f"{use.count} of its operations"
+            for name, use in self._uses.items()
+            if use.count and self._kind(name) == "mutualtls"
+        )
 
     def _credentials(self, alternative: Mapping[Any, Any], server_url: str) -> tuple[Credentials, bool]:
         auths: list[Auth] = []
+        schemes: list[tuple[str, tuple[str, ...]]] = []
         fits = False
-        for key, scopes in alternative.items():
+        for key, asked in alternative.items():
             name = key_text(key)
-            for auth in self._auths(name, [scope for scope in sequence(scopes) if isinstance(scope, str)], server_url):
+            scopes = tuple(scope for scope in sequence(asked) if isinstance(scope, str))
+            schemes.append((name, scopes))
+            for auth in self._auths(name, scopes, server_url):
                 if self._auth_tools is not None and _fits(auth, self._auth_tools, self._kind(name)):
                     auth, fits = self._auth_tools, True
                 if auth not in auths:
                     auths.append(auth)
-        return Credentials(tuple(self._one_for_each_place(auths))), fits
+        return Credentials(tuple(self._one_for_each_place(auths)), tuple(schemes)), fits
+
+    def _wants_certificate(self, credentials: Credentials) -> bool:
+        return any(self._kind(name) == "mutualtls" for name, _ in credentials.schemes)
 
     def _one_for_each_place(self, auths: Sequence[Auth]) -> Iterator[Auth]:
         # A place holds one of them. Authors who ask for two mean either, so one with a value comes first.
@@ -132,9 +183,9 @@ class Security:
     def _auths(self, name: str, scopes: Sequence[str], server_url: str) -> Iterator[Auth]:
         if name not in self._schemes:
             raise OperationError(f"it asks for the security scheme {name!r}, which the document does not describe")
-        scheme = self._documents.follow(self._schemes[name]).fields
+        scheme = self._scheme(name)
         variable = self._variables[name]
-        kind = text(scheme.get("type")).lower()
+        kind = self._kind(name)
         if kind == "apikey":
             location = text(scheme.get("in"))
             key_name = text(scheme.get("name"))
@@ -156,7 +207,8 @@ class Security:
         elif kind == "oauth2":
             yield self._oauth2(scheme, variable, scopes, server_url)
         elif kind == "openidconnect":
-            yield _api_key(f"Bearer ${{{variable}}}")  # how a token is got is for its user to know
+            # Getting a token takes a person; `variable_descriptions` says where.
+            yield _api_key(f"Bearer ${{{variable}}}")
         elif kind != "mutualtls":  # a certificate is the connection's
             raise OperationError(f"the security scheme {name!r} is of the type {kind!r}, which is not known")
 
@@ -168,19 +220,39 @@ class Security:
         if not token_url:
             # The other flows need a person in a browser; the token that comes of them is as good as any.
             return _api_key(f"Bearer ${{{variable}}}")
-        if not _ABSOLUTE.match(token_url):
-            # URLs of the API start from the server's (OpenAPI 3.0.3, section 4.5; 3.2, section 4.5.2).
-            token_url = joined_address(f"{server_url}/", token_url)
         return {
             "auth_type": "oauth2",
-            "token_url": _literal(token_url, "of its token URL"),
+            "token_url": _literal(_absolute(token_url, server_url=server_url), "of its token URL"),
             "client_id": f"${{{variable}_CLIENT_ID}}",
             "client_secret": f"${{{variable}_CLIENT_SECRET}}",
             "scope": _literal(" ".join(scopes), "of its scopes") or None,
         }
 
+    def _scheme(self, name: str) -> Mapping[Any, Any]:
+        return self._documents.follow(self._schemes[name]).fields
+
     def _kind(self, name: str) -> str:
-        return text(self._documents.follow(self._schemes[name]).fields.get("type")).lower()
+        return text(self._scheme(name).get("type")).lower()
+
+
+@dataclass(slots=True)
+class _Use:
+    """How a security scheme is used.
+
+    Attributes:
+        server_url: The server of the first operation that asks for it.
+        count: How many operations use it.
+        scopes: Those that are asked for, as the keys.
+    """
+
+    server_url: str
+    count: int = 0
+    scopes: dict[str, None] = field(default_factory=dict)
+
+
+def _absolute(url: str, *, server_url: str) -> str:
+    # URLs of the API start from the server's (OpenAPI 3.0.3, section 4.5; 3.2, section 4.5.2).
+    return url if _ABSOLUTE.match(url) else joined_address(f"{server_url}/", url)
 
 
 def _schemes(documents: Documents) -> dict[str, Node]:

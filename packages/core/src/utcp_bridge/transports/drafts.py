@@ -27,6 +27,8 @@ class DraftTool:
         outputs: JSON Schema of its reply, the author's own object.
         average_response_size: In tokens, as UTCP has it; None if the manual does not say.
         template: Its call template as a dict, or as one of UTCP's objects.
+        alternative_variables: Variables that it would use in the place of those in its template, without the manual's
+            name before them, if they had a value when the manual is loaded.
     """
 
     name: str
@@ -36,6 +38,7 @@ class DraftTool:
     outputs: dict[str, Any]
     average_response_size: int | None
     template: Any = field(repr=False)
+    alternative_variables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class DraftManual:
         protocols: Protocols that documents of this kind cannot do without, so that they need not be allowed.
         variables: Values that the manual gives to variables of its tools; what the operator defines comes first.
         warnings: What is odd about the document, in whole sentences.
+        variable_descriptions: What variables of its tools take, by name without the manual's before it.
     """
 
     tools: tuple[DraftTool, ...] = ()
@@ -57,6 +61,7 @@ class DraftManual:
     protocols: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    variable_descriptions: Mapping[str, str] = field(default_factory=dict)
 
 
 def draft_of(tool: Any) -> DraftTool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from utcp_bridge.transports.variable_loaders import Loader, described, reader
@@ -88,28 +88,40 @@ class VariableUse:
         names: The variables' names as they are written in the template, sorted.
         public: Those of the names that only stand for hosts and paths, which are no secrets.
         arguments: Those of the names that are arguments of the tool too, but stand where no argument can.
+        descriptions: What variables of the manual take, by name, as far as it says so.
     """
 
     namespace: str
     names: tuple[str, ...] = ()
     public: frozenset[str] = frozenset()
     arguments: frozenset[str] = frozenset()
+    descriptions: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, template: Any, namespace: str, variables: Variables, arguments: Collection[str] = ()) -> VariableUse:
+    def of(
+        cls,
+        template: Any,
+        namespace: str,
+        variables: Variables,
+        *,
+        arguments: Collection[str] = (),
+        descriptions: Mapping[str, str] | None = None,
+    ) -> VariableUse:
         """Find the variables of a template; nothing is read from a template without a dollar sign.
 
         Args:
             template: A JSON value.
             namespace: The name of the manual.
             variables: Tells which are defined.
-            arguments: The arguments of the tool that the template belongs to.
+            arguments: The arguments of the tool that the template belongs to; default none.
+            descriptions: What variables of the manual take, by name; default nothing is known.
         """
         if not has_dollar(template):
             return cls(namespace)
         names = variable_names(template, lambda name: variables.defined(namespaced(namespace, name)))
         public = frozenset(names) & public_names(template)
-        return cls(namespace, tuple(sorted(names)), public, frozenset(names).intersection(arguments))
+        mistaken = frozenset(names).intersection(arguments)
+        return cls(namespace, tuple(sorted(names)), public, mistaken, descriptions or {})
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -143,6 +155,11 @@ class VariableUse:
         sentences.append(
             f"Define {them} under exactly this name (the manual's name with each '_' doubled, '_', the variable)."
         )
+        sentences += [
+            f"{namespaced(self.namespace, name)!r} takes {self.descriptions[name].rstrip('.')}."
+            for name in missing
+            if name in self.descriptions
+        ]
         if mistaken := sorted(self.arguments.intersection(missing)):
             names = ", ".join(f"'${{{name}}}'" for name in mistaken)
             sentences.append(f"The tool has arguments of that name ({names}), but none can stand there.")

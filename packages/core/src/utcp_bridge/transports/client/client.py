@@ -81,23 +81,25 @@ class Client(ABC):
 
         They are those of the call templates, and of the tools where the manual is at hand: written into the
         configuration, in a file, or in the tool repository. What other manuals' tools need is known when these are
-        loaded; see `LoadedManual.missing_variables`.
+        loaded; see `LoadedManual.variables`.
         """
-        keys: dict[tuple[str, str], bool] = {}
+        required: list[RequiredVariable] = []
         for template in await self.manual_templates():
             if template.problem is None:
-                keys |= {(template.name, key): self._defined(key) for key in await self._keys_of(template)}
-        return tuple(RequiredVariable(key, defined, manual) for (manual, key), defined in keys.items())
+                keys = await self._described_keys(template)
+                required += [RequiredVariable(key, self._defined(key), template.name, keys[key]) for key in keys]
+        return tuple(required)
 
-    async def _keys_of(self, template: ManualTemplate) -> tuple[str, ...]:
-        own = self._own_keys(template)
+    async def _described_keys(self, template: ManualTemplate) -> dict[str, str]:
+        """The keys that a manual needs, each with what it takes, as far as that is known."""
+        own = dict.fromkeys(self._own_keys(template), "")
         if not self._is_at_hand(template):
             return own
         try:
             fetched = await self.fetch_manual(template)
         except Exception:  # noqa: BLE001 - it may be that very variable; why else, loading it will tell
             return own
-        return (*own, *fetched.loaded.variables)
+        return own | {each.key: each.description for each in fetched.loaded.variables if each.tools}
 
     @abstractmethod
     def _own_keys(self, template: ManualTemplate) -> tuple[str, ...]:

@@ -35,16 +35,23 @@ class DiscoveredTool:
 
 
 @dataclass(frozen=True, slots=True)
-class MissingVariable:
-    """A variable that tools of a manual need and that has no value now.
+class ManualVariable:
+    """A variable of a manual's tools.
 
     Attributes:
         key: The key that is looked up.
-        tools: The tools that need it.
+        defined: Whether it had a value when the manual was loaded.
+        tools: The tools that cannot be called without it.
+        optional_tools: The tools that can be called with other credentials, or without any, and would use it if it
+            had a value when the manual is loaded.
+        description: What it takes, such as where a token comes from, as far as the manual says so.
     """
 
     key: str
-    tools: tuple[str, ...]
+    defined: bool
+    tools: tuple[str, ...] = ()
+    optional_tools: tuple[str, ...] = ()
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +62,13 @@ class RequiredVariable:
         key: The key that is looked up.
         defined: Whether it has a value now.
         manual: The name of the manual.
+        description: What it takes, as far as that is known without connecting.
     """
 
     key: str
     defined: bool
     manual: str
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +78,13 @@ class LoadedManual:
     Attributes:
         tools: Its tools, in order.
         skipped: The tools that were left out.
-        missing_variables: Variables that its tools need and that have no value.
-        variables: The keys of all variables that its tools need.
+        variables: The variables that its tools need or could use.
         warnings: What is odd about its tools, in whole sentences.
     """
 
     tools: tuple[DiscoveredTool, ...] = ()
     skipped: tuple[SkippedTool, ...] = ()
-    missing_variables: tuple[MissingVariable, ...] = ()
-    variables: tuple[str, ...] = ()
+    variables: tuple[ManualVariable, ...] = ()
     warnings: tuple[str, ...] = ()
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from utcp.interfaces.concurrent_tool_repository import ConcurrentToolRepository
 from utcp_bridge.config import BridgeConfig, ManualTemplate
 from utcp_bridge.errors import ConfigError
 from utcp_bridge.transports.client.client import Client
-from utcp_bridge.transports.client.loaded import FetchedManual, LoadedManual, MissingVariable, discovered_tool
+from utcp_bridge.transports.client.loaded import FetchedManual, LoadedManual, ManualVariable, discovered_tool
 from utcp_bridge.transports.client.settings import settings_fault, settings_warnings
 from utcp_bridge.transports.drafts import DraftTool, SkippedTool
 from utcp_bridge.transports.failures import reason
@@ -24,6 +25,7 @@ from utcp_bridge.transports.manuals.template_keys import unknown_keys_of_manual
 from utcp_bridge.transports.secrets.leaks import guard_upstream_loggers
 from utcp_bridge.transports.upstream.repository import LateRepository
 from utcp_bridge.transports.upstream.utcp_client import BridgeUtcpClient, RegisteredManual
+from utcp_bridge.transports.variable_values import namespaced
 from utcp_bridge.transports.variables import broken_references
 
 logger = logging.getLogger(__name__)
@@ -123,21 +125,33 @@ class OwnedClient(Client):
         return template.template.get("call_template_type") in {"file", "text"}
 
     def _loaded(self, registered: RegisteredManual) -> LoadedManual:
-        users: dict[str, list[str]] = {}
-        for tool in registered.tools:
-            for key in tool.use.keys:
-                users.setdefault(key, []).append(tool.name)
         return LoadedManual(
             tuple(discovered_tool(tool.name, self._scrubbed(tool.draft), tool.template) for tool in registered.tools),
             tuple(SkippedTool(tool.name, self.secrets.scrub(tool.reason)) for tool in registered.skipped),
-            tuple(
-                MissingVariable(key, tuple(tools))
-                for key, tools in users.items()
-                if not self._ours.variables.defined(key)
-            ),
-            tuple(users),
+            tuple(self._variables_of(registered)),
             tuple(map(self.secrets.scrub, registered.warnings)),
         )
+
+    def _variables_of(self, registered: RegisteredManual) -> Iterator[ManualVariable]:
+        tools: defaultdict[str, list[str]] = defaultdict(list)
+        optional_tools: defaultdict[str, list[str]] = defaultdict(list)
+        for tool in registered.tools:
+            for key in tool.use.keys:
+                tools[key].append(tool.name)
+            for name in tool.draft.alternative_variables:
+                optional_tools[namespaced(registered.template.name, name)].append(tool.name)
+        descriptions = {
+            namespaced(registered.template.name, name): self.secrets.scrub(words)
+            for name, words in registered.variable_descriptions.items()
+        }
+        for key in dict.fromkeys((*tools, *optional_tools)):
+            yield ManualVariable(
+                key,
+                self._ours.variables.defined(key),
+                tuple(tools.get(key, ())),
+                tuple(optional_tools.get(key, ())),
+                descriptions.get(key, ""),
+            )
 
     def _scrubbed(self, draft: DraftTool) -> DraftTool:
         """What a manual says of a tool, for a server may write the key into it that it was asked with."""

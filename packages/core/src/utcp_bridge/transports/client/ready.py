@@ -7,7 +7,7 @@ from utcp.utcp_client import UtcpClient
 
 from utcp_bridge.config import ManualTemplate
 from utcp_bridge.transports.client.client import Client
-from utcp_bridge.transports.client.loaded import FetchedManual, LoadedManual, discovered_tool
+from utcp_bridge.transports.client.loaded import FetchedManual, LoadedManual, ManualVariable, discovered_tool
 from utcp_bridge.transports.drafts import draft_of
 from utcp_bridge.transports.secrets.leaks import guard_upstream_loggers
 from utcp_bridge.transports.variable_values import UndefinedVariableError, Variables, VariableUse
@@ -47,13 +47,15 @@ class ReadyClient(Client):
     async def _fetched(self, template: ManualTemplate) -> FetchedManual:
         self._learn_secrets(template.template, template.name)
         tools = await self._repository.get_tools_by_manual(template.name) or []
-        keys: dict[str, None] = {}
+        users: dict[str, list[str]] = {}
         for tool in tools:
             written = CallTemplateSerializer().to_dict(tool.tool_call_template)
             self._learn_secrets(written, template.name)
-            keys |= dict.fromkeys(VariableUse.of(written, template.name, self._variables).keys)
+            for key in VariableUse.of(written, template.name, self._variables).keys:
+                users.setdefault(key, []).append(tool.name)
         discovered = tuple(discovered_tool(tool.name, draft_of(tool), tool.tool_call_template) for tool in tools)
-        return FetchedManual(template.name, LoadedManual(discovered, variables=tuple(keys)))
+        variables = tuple(ManualVariable(key, self._defined(key), tuple(names)) for key, names in users.items())
+        return FetchedManual(template.name, LoadedManual(discovered, variables=variables))
 
     async def _store(self, fetched: FetchedManual) -> None:
         """Nothing: it is stored already."""

@@ -100,9 +100,26 @@ def _draft(conversion: Conversion, manual: str) -> DraftManual:
         except ValidationError as error:
             skipped.append(SkippedTool(f"{tool.method} {tool.path}", f"it cannot be called: {reason(error)}"))
             continue
-        tools.append(DraftTool(tool.name, tool.description, tool.tags, tool.inputs, tool.outputs, None, template))
+        tools.append(
+            DraftTool(
+                tool.name,
+                tool.description,
+                tool.tags,
+                tool.inputs,
+                tool.outputs,
+                average_response_size=None,
+                template=template,
+                alternative_variables=tool.alternative_variables,
+            )
+        )
     # An OpenAPI document in a file or a text can bring nothing but HTTP tools, and would be of no use without them.
-    return DraftManual(tuple(tools), tuple(skipped), protocols=("http",), warnings=_told(conversion.problems))
+    return DraftManual(
+        tuple(tools),
+        tuple(skipped),
+        protocols=("http",),
+        warnings=(*conversion.warnings, *_told(conversion.problems)),
+        variable_descriptions=conversion.variable_descriptions,
+    )
 
 
 def _told(problems: Sequence[str]) -> tuple[str, ...]:

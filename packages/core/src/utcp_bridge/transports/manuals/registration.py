@@ -59,7 +59,7 @@ def register(
         try:
             _require_object(tool.inputs)
             placed = _placed(tool, template.name, draft, variables)
-            ready = _registered(tool, name, template, variables, placed, broken_plugins)
+            ready = _registered(tool, name, template, variables, placed, broken_plugins, draft.variable_descriptions)
             _require_allowed(ready.template.call_template_type, allowed, template)
             if is_judged:
                 _require_no_loopback(ready, str(final_url))
@@ -78,7 +78,14 @@ def register(
                 # utcp 1.2.0 stores all of them and calls the last.
                 skipped.append(SkippedTool(name, f"{count} tools of the manual have this name; only the last is kept"))
     warnings = (*draft.warnings, *told_of_tools(unknown), *_cut(odd))
-    return RegisteredManual(template, draft.manual_version, tuple(registered.values()), tuple(skipped), warnings)
+    return RegisteredManual(
+        template,
+        draft.manual_version,
+        tuple(registered.values()),
+        tuple(skipped),
+        warnings,
+        draft.variable_descriptions,
+    )
 
 
 def _placed(draft: DraftTool, namespace: str, manual: DraftManual, variables: Variables) -> PlacedTemplate | None:
@@ -111,20 +118,26 @@ def _registered(
     variables: Variables,
     placed: PlacedTemplate | None,
     broken_plugins: Mapping[str, str],
+    descriptions: Mapping[str, str],
 ) -> RegisteredTool:
     template, fields, rebuild = _template_of(draft, manual.name, placed, broken_plugins)
     # Plugins such as utcp-mcp give their tools the template of the manual, whose variables are filled in already.
     is_manuals = draft.template is template and template == manual
-    use = VariableUse(manual.name) if is_manuals else _use_of(fields, manual.name, variables, draft)
+    use = VariableUse(manual.name) if is_manuals else _use_of(fields, manual.name, variables, draft, descriptions)
     if template is None:
         # A variable may stand for what is no text, such as a port: judge it with its value, if it has one.
         template = rebuild(fill_in(fields, use.values(variables)))
     return RegisteredTool(name, draft, template, use, fields if use.names else _NO_FIELDS, rebuild)
 
 
-def _use_of(fields: Mapping[str, Any], namespace: str, variables: Variables, draft: DraftTool) -> VariableUse:
+def _use_of(
+    fields: Mapping[str, Any], namespace: str, variables: Variables, draft: DraftTool, descriptions: Mapping[str, str]
+) -> VariableUse:
     use = VariableUse.of(fields, namespace, variables)
-    return VariableUse.of(fields, namespace, variables, DeclaredArguments.of(draft.inputs).names) if use.names else use
+    if not use.names:
+        return use
+    arguments = DeclaredArguments.of(draft.inputs).names
+    return VariableUse.of(fields, namespace, variables, arguments=arguments, descriptions=descriptions)
 
 
 def _template_of(

@@ -99,6 +99,7 @@ class RegisteredManual:
         tools: The tools that can be called.
         skipped: The tools that cannot, and why.
         warnings: What is odd about the tools that can, in whole sentences.
+        variable_descriptions: What variables of the tools take, by name without the manual's before it.
     """
 
     template: CallTemplate = field(repr=False)
@@ -106,6 +107,7 @@ class RegisteredManual:
     tools: tuple[RegisteredTool, ...] = field(repr=False)
     skipped: tuple[SkippedTool, ...]
     warnings: tuple[str, ...] = ()
+    variable_descriptions: Mapping[str, str] = field(default_factory=dict)
 
     def manual(self) -> UtcpManual:
         """Upstream's object of it, made anew."""
