@@ -2,8 +2,9 @@
 
 The lowest versions of the frameworks; `utcp-mcp` with a real MCP server; upstream's own tests on our protocols.
 
-`python .ci/lanes.py` runs them all, `python .ci/lanes.py mcp` one of them. A lane whose packages the registry does not
-give now was not run, which is said at the end. Versions that do not go together are a failure.
+`python .ci/lanes.py` runs them all, two at a time, `python .ci/lanes.py mcp` one of them; each shows its output when it
+has ended. A lane whose packages the registry does not give now was not run, which is said at the end. Versions that do
+not go together are a failure.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -42,7 +45,13 @@ class Lane:
     sources: tuple[str, ...] = ()
 
 
+# The slowest come first, so that none is left to run alone.
 LANES = {
+    "mcp": Lane(
+        packages=("core",),
+        requirements=("utcp-mcp>=1.2,<2",),
+        tests=("tests/core/test_mcp.py",),
+    ),
     "langchain-lowest": Lane(
         packages=("core", "langchain"),
         requirements=("langchain-core==0.3.78", "langchain-tests<1", "langgraph<1"),
@@ -70,11 +79,6 @@ LANES = {
         tests=("tests/ovos", "tests/contract", "-k", "ovos"),
         prerelease=True,
     ),
-    "mcp": Lane(
-        packages=("core",),
-        requirements=("utcp-mcp>=1.2,<2",),
-        tests=("tests/core/test_mcp.py",),
-    ),
     "upstream": Lane(
         packages=("core",),
         requirements=(*UPSTREAM, "pytest-aiohttp"),
@@ -85,22 +89,38 @@ LANES = {
 }
 
 
-class NotRunError(Exception):
-    """The registry did not give a lane's packages."""
+class Outcome(StrEnum):
+    """How a lane ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_RUN = "not run, because its packages could not be had"
 
 
-class VersionConflictError(Exception):
-    """The versions that a lane needs do not go together."""
+class NotPossibleError(Exception):
+    """A lane's packages cannot be installed.
 
-
-def run(name: str) -> bool:
-    """Run one lane; returns whether its tests passed.
-
-    Raises:
-        NotRunError: Its packages could not be had.
-        VersionConflictError: Its packages do not go together.
+    Attributes:
+        outcome: `NOT_RUN`, or `FAILED` where the versions that the lane needs do not go together.
+        output: What uv or pip said.
     """
-    lane = LANES[name]
+
+    def __init__(self, outcome: Outcome, output: str) -> None:
+        super().__init__(output)
+        self.outcome = outcome
+        self.output = output
+
+
+def run(name: str) -> tuple[Outcome, str]:
+    """Run one lane; returns how it ended, and its output."""
+    try:
+        passed, output = _run_tests(LANES[name])
+    except NotPossibleError as error:
+        return error.outcome, error.output
+    return Outcome.PASSED if passed else Outcome.FAILED, output
+
+
+def _run_tests(lane: Lane) -> tuple[bool, str]:
     python = [UV, "run", "--quiet", "--isolated", "--no-project", "--python", sys.executable]
     python += ["--prerelease", "allow"] if lane.prerelease else []
     for package in lane.packages:
@@ -108,16 +128,21 @@ def run(name: str) -> bool:
     for requirement in (*lane.requirements, *TOOLS):
         python += ["--with", requirement]
     python += ["python"]
-    sys.stdout.write(f"-- {name}: {', '.join(lane.requirements)}\n")
-    sys.stdout.flush()
     _get([*python, "-c", "pass"])
     tests = [*python, "-m", "pytest", "--quiet", "-p", "no:cacheprovider", *lane.tests]
     if not lane.sources:
-        return subprocess.run(tests, cwd=ROOT, check=False).returncode == 0
+        return _outcome_of(tests, ROOT)
     with tempfile.TemporaryDirectory() as scratch:
         tests += ["--import-mode=importlib", "--rootdir", scratch, *map(str, tests_of(lane.sources, Path(scratch)))]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        return subprocess.run(tests, cwd=scratch, env=environment, check=False).returncode == 0
+        return _outcome_of(tests, Path(scratch), environment)
+
+
+def _outcome_of(tests: list[str], folder: Path, environment: dict[str, str] | None = None) -> tuple[bool, str]:
+    ran = subprocess.run(
+        tests, cwd=folder, env=environment, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    return ran.returncode == 0, ran.stdout
 
 
 def tests_of(sources: tuple[str, ...], scratch: Path) -> list[Path]:
@@ -136,26 +161,21 @@ def tests_of(sources: tuple[str, ...], scratch: Path) -> list[Path]:
 def _get(command: list[str]) -> None:
     got = subprocess.run(command, cwd=ROOT, check=False, stderr=subprocess.PIPE, text=True)
     if got.returncode:
-        sys.stderr.write(got.stderr)
-        # Then the ranges of our own packages, or the versions that a lane names, contradict each other.
-        if "No solution found" in got.stderr:
-            raise VersionConflictError
-        raise NotRunError
+        # Without a solution, the ranges of our own packages, or the versions that a lane names, contradict each other.
+        is_conflict = "No solution found" in got.stderr
+        raise NotPossibleError(Outcome.FAILED if is_conflict else Outcome.NOT_RUN, got.stderr)
 
 
 def main(names: list[str]) -> None:
     """Run these lanes, or all; exits with a message if tests failed."""
-    failed, not_run = [], []
-    for name in names or LANES:
-        try:
-            if not run(name):
+    chosen = names or list(LANES)
+    failed = []
+    with ThreadPoolExecutor(max_workers=2) as lanes:
+        for name, (outcome, output) in zip(chosen, lanes.map(run, chosen), strict=True):
+            sys.stdout.write(f"-- {name}: {', '.join(LANES[name].requirements)}\n{output}-- {name}: {outcome}\n")
+            sys.stdout.flush()
+            if outcome is Outcome.FAILED:
                 failed.append(name)
-        except VersionConflictError:
-            failed.append(name)
-        except NotRunError:
-            not_run.append(name)
-    if not_run:
-        sys.stdout.write(f"NOT RUN, because their packages could not be had: {', '.join(not_run)}\n")
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")
 
