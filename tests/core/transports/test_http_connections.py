@@ -16,9 +16,11 @@ import threading
 import time
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from contextvars import Context
 from pathlib import Path
+from typing import TypeVarTuple
 
 import pytest
 from aiohttp import web
@@ -30,6 +32,7 @@ from utcp_bridge import Toolset
 from utcp_bridge.errors import RunnerError, ToolTransportError
 from utcp_bridge.transports.http.protocol import HttpOptions, HttpProtocol
 
+Ts = TypeVarTuple("Ts")
 Loops = Callable[[], asyncio.AbstractEventLoop]
 
 
@@ -270,6 +273,46 @@ def test_a_toolset_that_is_closed_while_threads_call_leaves_nothing(
                 worker.join(10)
         if kept is not None:
             kept.close()
+        assert open_sockets(before) == before
+    gc.collect()
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+class AskedLoop(asyncio.SelectorEventLoop):
+    """Tells when another thread has given it something to do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = threading.Event()
+
+    def call_soon_threadsafe(
+        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        handle = super().call_soon_threadsafe(callback, *args, context=context)
+        self.asked.set()
+        return handle
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 3])
+def test_a_loop_may_end_while_another_thread_closes_the_toolset(steps: int, caplog: pytest.LogCaptureFixture) -> None:
+    with server_thread() as server:
+        before = open_sockets()
+        toolset = Toolset.open(config(text_manual("m", [http_tool("op", f"{server.url}/x")], "http")))
+        loop = AskedLoop()
+        with ThreadPoolExecutor(1) as other:
+
+            async def main() -> Future[None]:
+                await toolset.acall("m.op")
+                loop.asked.clear()
+                closing = other.submit(toolset.close)
+                loop.asked.wait(10)  # the loop stands still until it has been asked to close what is its own
+                for _ in range(steps):
+                    await asyncio.sleep(0)
+                return closing
+
+            with asyncio.Runner(loop_factory=lambda: loop) as runner:
+                closing = runner.run(main())
+            closing.result(10)
         assert open_sockets(before) == before
     gc.collect()
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []

@@ -14,6 +14,7 @@ import ssl
 import threading
 import time
 from collections.abc import AsyncGenerator
+from concurrent.futures import Future
 from contextlib import suppress
 from inspect import signature
 from typing import Any, Final
@@ -201,22 +202,39 @@ class Pools:
 _closing: set[asyncio.Task[None]] = set()
 
 
-def _close_soon(pool: Pool) -> None:
+def _close_soon(pool: Pool) -> asyncio.Task[None]:
     task = pool.loop.create_task(pool.close())
     _closing.add(task)  # a loop keeps only weak references to its tasks
     task.add_done_callback(_closing.discard)
+    return task
 
 
 async def _close_elsewhere(pool: Pool) -> None:
-    closing = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(pool.close(), pool.loop))
+    closed: Future[None] = Future()
+
+    def begin() -> None:
+        _close_soon(pool).add_done_callback(end)
+
+    def end(task: asyncio.Task[None]) -> None:
+        if task.cancelled():  # the loop ends, and with it every task of it
+            pool.abandon()
+        elif error := task.exception():
+            closed.set_exception(error)
+            return
+        closed.set_result(None)
+
+    try:
+        pool.loop.call_soon_threadsafe(begin)
+    except RuntimeError:  # the loop was closed just now
+        pool.abandon()
+        return
+    closing = asyncio.wrap_future(closed)
     deadline = time.monotonic() + _CLOSE_SECONDS
     while not (await asyncio.wait([closing], timeout=_LOOK_SECONDS))[0]:
         if not pool.loop.is_running():  # it was the end of a call, and nobody runs it now
-            closing.cancel()
             pool.abandon()
             return
         if time.monotonic() > deadline:
-            closing.cancel()
             logger.warning("A thread's event loop did not close its HTTP connections in %g seconds.", _CLOSE_SECONDS)
             return
     closing.result()
