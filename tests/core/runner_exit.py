@@ -1,4 +1,4 @@
-"""Ends the interpreter in different situations; `test_runner.py` runs it with the name of one, and how to call."""
+"""Ends the interpreter in different ways; `test_runner_process.py` runs it with the name of one, and how to call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forks in different situations; `test_runner.py` runs it with the name of one, and how to call."""
+"""Forks in different situations; `test_runner_process.py` runs it with the name of one, and how to call."""
 
 from __future__ import annotations
 
@@ -136,6 +136,30 @@ def from_the_work() -> None:
 
     assert RUN(lease, forks) == 0
     works_here(lease)
+
+
+def child_returns_from_the_work() -> None:
+    """The child shares the selector of the loop on which it was forked, so it must not go on with that loop."""
+    lease = acquire()
+
+    async def forks() -> tuple[int, asyncio.AbstractEventLoop]:
+        loop = asyncio.get_running_loop()  # a child is told of none
+        return os.fork(), loop
+
+    async def current() -> asyncio.AbstractEventLoop:
+        return asyncio.get_running_loop()
+
+    child, loop = RUN(lease, forks)
+    if child == 0:
+        code = 1
+        try:
+            assert RUN(lease, current) is not loop
+            works_here(lease)
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert RUN(lease, current) is loop
 
 
 def multiprocessing_fork() -> None:

@@ -1,14 +1,11 @@
-"""Calls from hosts that change asyncio for the whole process; `test_runner.py` runs it with the name of one."""
+"""Calls from hosts that change asyncio for the whole process; `test_runner_process.py` runs it with the name of one."""
 
 from __future__ import annotations
 
 import asyncio
 import importlib
-import os
-import signal
 import sys
 import threading
-import time
 
 from utcp_bridge.runner import acquire
 
@@ -59,49 +56,6 @@ def nest_asyncio() -> None:
         lease.release()
 
     asyncio.run(cell())
-
-
-def keyboard_interrupt() -> None:
-    """Ctrl-C while the main thread waits."""
-    lease = acquire()
-    ended: list[str] = []
-
-    async def work() -> None:
-        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
-        try:
-            await asyncio.sleep(60)
-        except asyncio.CancelledError:
-            ended.append("cancelled")
-            raise
-
-    try:
-        lease.run(work)
-    except KeyboardInterrupt:
-        ended.append("interrupted")
-    assert ended == ["cancelled", "interrupted"], ended
-    assert lease.run(echo) == "hello"
-
-
-def signal_handler_that_calls() -> None:
-    """A signal handler that closes things while the main thread waits for a call, or is about to."""
-    lease = acquire()
-    replies: list[str] = []
-
-    async def quick() -> str:
-        await asyncio.sleep(0)
-        return "reply"
-
-    def handle(*_: object) -> None:
-        replies.append(lease.run(quick))
-        signal.setitimer(signal.ITIMER_REAL, 0.0007)  # only now: on a busy machine a call takes longer than this
-
-    signal.signal(signal.SIGALRM, handle)
-    signal.setitimer(signal.ITIMER_REAL, 0.001)
-    end = time.monotonic() + 1
-    while time.monotonic() < end:
-        assert lease.run(quick) == "reply"
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    assert len(replies) > 10
 
 
 if __name__ == "__main__":

@@ -1,4 +1,8 @@
-"""The background event loop: who may call it, what crosses over, and how it ends."""
+"""Work that a lease runs: where calls come from, what crosses over, and how it ends.
+
+Whatever holds for both ways of a blocking call is tested in both: on the background thread (`run`), and in the calling
+thread (`run_here`).
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,14 @@ import contextvars
 import gc
 import logging
 import os
-import subprocess
+import signal
 import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -22,9 +26,10 @@ from tests.support.long_call import LongCall
 from utcp_bridge.errors import RunnerError, RunnerStoppedError, WorkCancelledError
 from utcp_bridge.runner import Lease, acquire, standing_loop
 
-HERE = Path(__file__).parent
 THREAD = "utcp-bridge-runner"
 REQUEST: contextvars.ContextVar[str] = contextvars.ContextVar("REQUEST", default="none")
+
+Blocking: TypeAlias = Callable[[Lease, Callable[[], Any]], Any]
 
 
 def loop_factories() -> list[Any]:
@@ -58,6 +63,18 @@ def lease() -> Iterator[Lease]:
     assert runner_threads() == []
 
 
+@pytest.fixture(params=["run", "run_here"])
+def blocking(request: pytest.FixtureRequest) -> Blocking:
+    """Both ways of a blocking call."""
+    way: Blocking = getattr(Lease, request.param)
+    return way
+
+
+def thread_of(blocking: Blocking) -> str:
+    """The name of the thread that does the work of a blocking call from here."""
+    return THREAD if blocking is Lease.run else threading.current_thread().name
+
+
 def runner_threads() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name.startswith(THREAD)]
 
@@ -88,37 +105,37 @@ def caught(function: Callable[[], object]) -> BaseException | None:
 # Where calls come from
 
 
-def test_plain_code_gets_the_reply(lease: Lease) -> None:
-    assert lease.run(thread_name) == THREAD
+def test_plain_code_gets_the_reply(lease: Lease, blocking: Blocking) -> None:
+    assert blocking(lease, thread_name) == thread_of(blocking)
 
 
-def test_plain_code_gets_the_error_as_it_was_raised(lease: Lease) -> None:
+def test_plain_code_gets_the_error_as_it_was_raised(lease: Lease, blocking: Blocking) -> None:
     error = LookupError("no such place")
 
     async def work() -> None:
         raise error
 
     with pytest.raises(LookupError, match="no such place") as raised:
-        lease.run(work)
+        blocking(lease, work)
     assert raised.value is error
     assert "work" in [entry.name for entry in raised.traceback]
 
 
-def test_a_mistake_before_the_coroutine_exists_reaches_the_caller(lease: Lease) -> None:
+def test_a_mistake_before_the_coroutine_exists_reaches_the_caller(lease: Lease, blocking: Blocking) -> None:
     def work() -> Any:
         raise LookupError("not even a coroutine")
 
     with pytest.raises(LookupError, match="not even"):
-        lease.run(work)
+        blocking(lease, work)
 
 
 def test_a_blocking_call_works_inside_a_running_loop(
-    lease: Lease, run_loop: Callable[[Callable[[], Awaitable[None]]], None]
+    lease: Lease, blocking: Blocking, run_loop: Callable[[Callable[[], Awaitable[None]]], None]
 ) -> None:
     async def cell() -> None:
-        assert lease.run(thread_name) == THREAD
+        assert blocking(lease, thread_name) == THREAD
         assert await asyncio.to_thread(lease.run, thread_name) == THREAD
-        assert lease.run(thread_name) == THREAD
+        assert blocking(lease, thread_name) == THREAD
 
     run_loop(cell)
 
@@ -166,13 +183,13 @@ def test_on_the_runners_own_loop_async_calls_are_awaited_in_place(lease: Lease) 
     assert lease.run(outer)
 
 
-def test_many_threads_call_at_once(lease: Lease) -> None:
+def test_many_threads_call_at_once(lease: Lease, blocking: Blocking) -> None:
     async def echo(value: int) -> int:
         await asyncio.sleep(0.001)
         return value
 
     with ThreadPoolExecutor(16) as pool:
-        replies = list(pool.map(lambda value: lease.run(lambda: echo(value)), range(400)))
+        replies = list(pool.map(lambda value: blocking(lease, lambda: echo(value)), range(400)))
     assert replies == list(range(400))
     assert len([thread for thread in runner_threads() if thread.name == THREAD]) == 1
 
@@ -185,23 +202,17 @@ def test_a_blocking_call_on_the_runners_own_thread_is_refused_with_advice(lease:
         lease.run(work)
 
 
-def test_work_may_call_again_from_a_worker_thread(lease: Lease) -> None:
+def test_work_may_call_again_from_a_worker_thread(lease: Lease, blocking: Blocking) -> None:
     async def work() -> str:
         return await asyncio.to_thread(lease.run, thread_name)
 
-    assert lease.run(work) == THREAD
-
-
-@pytest.mark.parametrize("host", ["nest_asyncio", "uvloop_policy", "main_thread_only_policy"])
-def test_hosts_that_change_asyncio_can_call_and_start_processes(host: str) -> None:
-    pytest.importorskip({"nest_asyncio": "nest_asyncio", "uvloop_policy": "uvloop"}.get(host, "asyncio"))
-    assert run_script("runner_hosts.py", host) == ("", "", 0)
+    assert blocking(lease, work) == THREAD
 
 
 # What crosses over
 
 
-def test_context_variables_cross_from_blocking_and_async_callers(lease: Lease) -> None:
+def test_context_variables_cross_from_blocking_and_async_callers(lease: Lease, blocking: Blocking) -> None:
     async def work() -> tuple[str, str]:
         seen = REQUEST.get()
         REQUEST.set("changed by the work")
@@ -216,11 +227,11 @@ def test_context_variables_cross_from_blocking_and_async_callers(lease: Lease) -
         assert REQUEST.get() == "async caller"
 
     token = REQUEST.set("caller")
-    assert lease.run(work) == ("caller", "changed by the work")
+    assert blocking(lease, work) == ("caller", "changed by the work")
     assert REQUEST.get() == "caller"
     REQUEST.reset(token)
     asyncio.run(main())
-    assert lease.run(child) == "none"
+    assert blocking(lease, child) == "none"
 
 
 def test_work_knows_the_loop_that_stands_still_for_it(
@@ -245,7 +256,7 @@ def test_an_async_call_from_another_framework_is_refused_with_advice(lease: Leas
         call.send(None)  # as Trio would begin it
 
 
-def test_a_slow_call_does_not_delay_others(lease: Lease) -> None:
+def test_a_slow_call_does_not_delay_others(lease: Lease, blocking: Blocking) -> None:
     release = threading.Event()
 
     async def slow() -> str:
@@ -253,21 +264,21 @@ def test_a_slow_call_does_not_delay_others(lease: Lease) -> None:
         return "slow"
 
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(lease.run, slow)
+        waiting = pool.submit(blocking, lease, slow)
         for _ in range(20):
-            assert lease.run(thread_name) == THREAD
+            blocking(lease, thread_name)
         assert not waiting.done()
         release.set()
         assert waiting.result() == "slow"
 
 
-def test_hanging_worker_threads_do_not_delay_others(lease: Lease) -> None:
+def test_hanging_worker_threads_do_not_delay_others(lease: Lease, blocking: Blocking) -> None:
     """Look-ups of host names run in worker threads, and asyncio's own pool has six of them on a small machine."""
     release = threading.Event()
     with ThreadPoolExecutor(40) as pool:
-        hanging = [pool.submit(lease.run, lambda: asyncio.to_thread(release.wait)) for _ in range(40)]
+        hanging = [pool.submit(blocking, lease, lambda: asyncio.to_thread(release.wait)) for _ in range(40)]
         try:
-            assert lease.run(lambda: asyncio.wait_for(asyncio.to_thread(lambda: "reply"), 30)) == "reply"
+            assert blocking(lease, lambda: asyncio.wait_for(asyncio.to_thread(lambda: "reply"), 30)) == "reply"
         finally:
             release.set()
         assert all(call.result() for call in hanging)
@@ -360,7 +371,7 @@ def test_an_error_while_cancelled_work_cleans_up_reaches_the_caller(lease: Lease
     asyncio.run(main())
 
 
-def test_a_time_out_inside_the_work_is_the_callers_error(lease: Lease) -> None:
+def test_a_time_out_inside_the_work_is_the_callers_error(lease: Lease, blocking: Blocking) -> None:
     work = LongCall()
 
     async def limited() -> None:
@@ -368,12 +379,12 @@ def test_a_time_out_inside_the_work_is_the_callers_error(lease: Lease) -> None:
             await work()
 
     with pytest.raises(TimeoutError):
-        lease.run(limited)
+        blocking(lease, limited)
     assert work.events == ["cleaned up"]
 
 
 def test_work_that_cancels_itself_is_a_clear_error(
-    lease: Lease, run_loop: Callable[[Callable[[], Awaitable[None]]], None]
+    lease: Lease, blocking: Blocking, run_loop: Callable[[Callable[[], Awaitable[None]]], None]
 ) -> None:
     async def raises() -> None:
         raise asyncio.CancelledError
@@ -386,7 +397,7 @@ def test_work_that_cancels_itself_is_a_clear_error(
 
     for work in (raises, cancels_its_task):
         with pytest.raises(WorkCancelledError, match="from inside") as raised:
-            lease.run(work)
+            blocking(lease, work)
         assert isinstance(raised.value, RunnerError)
         assert isinstance(raised.value.__cause__, asyncio.CancelledError)
 
@@ -396,18 +407,18 @@ def test_work_that_cancels_itself_is_a_clear_error(
                 await lease.arun(work)
 
     run_loop(main)
-    assert lease.run(thread_name) == THREAD
+    assert blocking(lease, thread_name) == thread_of(blocking)
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), GeneratorExit(), BaseException("odd")])
 def test_exceptions_that_end_programs_reach_the_caller_and_leave_the_loop_alive(
-    lease: Lease, error: BaseException
+    lease: Lease, blocking: Blocking, error: BaseException
 ) -> None:
     async def work() -> None:
         raise error
 
-    assert caught(lambda: lease.run(work)) is error
-    assert lease.run(thread_name) == THREAD
+    assert caught(lambda: blocking(lease, work)) is error
+    assert blocking(lease, thread_name) == thread_of(blocking)
 
 
 @pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt])
@@ -427,27 +438,90 @@ def test_a_background_task_cannot_end_the_loop(
     assert "tried to end the interpreter" in caplog.text
 
 
-def test_work_that_stops_the_loop_or_cancels_all_tasks_hurts_only_calls_in_flight(lease: Lease) -> None:
-    async def stops() -> None:
+def test_work_that_stops_the_loop_or_cancels_all_tasks_hurts_only_calls_in_flight(
+    lease: Lease, blocking: Blocking
+) -> None:
+    async def stops() -> str:
         asyncio.get_running_loop().stop()
+        await asyncio.sleep(0.01)
+        return "done"
 
     async def cancels_all() -> None:
         for task in asyncio.all_tasks():
             task.cancel()
         await asyncio.sleep(0)
 
-    lease.run(stops)
+    assert blocking(lease, stops) == "done"
     with pytest.raises(WorkCancelledError):
-        lease.run(cancels_all)
-    assert lease.run(thread_name) == THREAD
+        blocking(lease, cancels_all)
+    assert blocking(lease, thread_name) == thread_of(blocking)
 
 
-def test_ctrl_c_cancels_the_work_before_the_caller_goes_on() -> None:
-    assert run_script("runner_hosts.py", "keyboard_interrupt") == ("", "", 0)
+def test_tasks_that_stop_the_loop_while_they_end_do_not_cut_short_the_release(blocking: Blocking) -> None:
+    lease = acquire()
+    ended: list[str] = []
+
+    async def background() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            asyncio.get_running_loop().stop()
+            await asyncio.sleep(0.01)
+            ended.append("cleaned up")
+
+    async def work() -> asyncio.Task[None]:
+        task = asyncio.create_task(background())
+        await asyncio.sleep(0)
+        return task
+
+    task = blocking(lease, work)
+    lease.release()
+    assert ended == ["cleaned up"]
+    assert task.cancelled()
+    assert runner_threads() == []
 
 
-def test_signal_handlers_may_call_while_their_thread_calls() -> None:
-    assert run_script("runner_hosts.py", "signal_handler_that_calls") == ("", "", 0)
+def test_ctrl_c_cancels_the_work_before_the_caller_goes_on(lease: Lease, blocking: Blocking) -> None:
+    ended: list[str] = []
+
+    async def work() -> None:
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+
+    try:
+        blocking(lease, work)
+    except KeyboardInterrupt:
+        ended.append("interrupted")
+    assert ended == ["cancelled", "interrupted"]
+    assert blocking(lease, thread_name) == thread_of(blocking)
+
+
+def test_signal_handlers_may_call_while_their_thread_calls(lease: Lease, blocking: Blocking) -> None:
+    """As one does that closes things, while the main thread waits for a call or is about to."""
+    replies: list[str] = []
+
+    async def quick() -> str:
+        await asyncio.sleep(0)
+        return "reply"
+
+    def handle(*_: object) -> None:
+        replies.append(blocking(lease, quick))
+        signal.setitimer(signal.ITIMER_REAL, 0.0007)  # only now: on a busy machine a call takes longer than this
+
+    previous = signal.signal(signal.SIGALRM, handle)
+    signal.setitimer(signal.ITIMER_REAL, 0.001)
+    try:
+        end = time.monotonic() + 0.5
+        while time.monotonic() < end:
+            assert blocking(lease, quick) == "reply"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert len(replies) > 5
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts open files as Linux shows them")
@@ -543,15 +617,17 @@ def test_a_lease_that_was_never_used_starts_nothing() -> None:
 
 
 @pytest.mark.parametrize("others", [0, 1])
-def test_a_released_lease_is_refused_at_once(others: int) -> None:
+def test_a_released_lease_is_refused_at_once(blocking: Blocking, others: int) -> None:
     kept = [acquire() for _ in range(others)]
     released = acquire()
-    released.run(thread_name)
+    blocking(released, thread_name)
     released.release()
+    with pytest.raises(RunnerError, match="closed"):
+        blocking(released, thread_name)
 
     async def main() -> None:
         with pytest.raises(RunnerError, match="closed"):
-            released.run(thread_name)
+            blocking(released, thread_name)
         with pytest.raises(RunnerError, match="closed"):
             await released.arun(thread_name)
 
@@ -563,14 +639,14 @@ def test_a_released_lease_is_refused_at_once(others: int) -> None:
 
 
 @pytest.mark.parametrize("others", [0, 1])
-def test_releasing_cancels_the_calls_of_this_lease_only(others: int) -> None:
+def test_releasing_cancels_the_calls_of_this_lease_only(blocking: Blocking, others: int) -> None:
     kept = [acquire() for _ in range(others)]
     released = acquire()
     work, foreign = LongCall(), LongCall()
     with ThreadPoolExecutor(2) as pool:
-        waiting = pool.submit(released.run, work)
+        waiting = pool.submit(blocking, released, work)
         work.started.wait()
-        foreigners = [pool.submit(lease.run, foreign) for lease in kept]
+        foreigners = [pool.submit(blocking, lease, foreign) for lease in kept]
         if kept:
             foreign.started.wait()
         released.release()
@@ -636,7 +712,7 @@ def test_the_last_release_ends_tasks_generators_and_worker_threads() -> None:
 
 
 @pytest.mark.parametrize("others", [0, 1])
-def test_work_may_release_its_own_lease_and_end_in_peace(others: int) -> None:
+def test_work_may_release_its_own_lease_and_end_in_peace(blocking: Blocking, others: int) -> None:
     kept = [acquire() for _ in range(others)]
     lease = acquire()
     other = LongCall()
@@ -649,7 +725,7 @@ def test_work_may_release_its_own_lease_and_end_in_peace(others: int) -> None:
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(lease.run, other)
         other.started.wait()
-        assert lease.run(closes) == "closed"
+        assert blocking(lease, closes) == "closed"
         assert isinstance(waiting.exception(), RunnerStoppedError)
     for lease in kept:
         lease.release()
@@ -692,7 +768,9 @@ def test_work_that_swallows_one_cancellation_is_cancelled_again(caplog: pytest.L
     assert caplog.records == []
 
 
-def test_work_that_swallows_its_cancellation_is_dropped_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+def test_work_that_swallows_its_cancellation_is_dropped_with_a_warning(
+    blocking: Blocking, caplog: pytest.LogCaptureFixture
+) -> None:
     lease = acquire()
     started = threading.Event()
 
@@ -705,7 +783,7 @@ def test_work_that_swallows_its_cancellation_is_dropped_with_a_warning(caplog: p
                 continue
 
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(lease.run, stubborn)
+        waiting = pool.submit(blocking, lease, stubborn)
         started.wait()
         lease.release()
         assert isinstance(waiting.exception(), RunnerStoppedError)
@@ -741,14 +819,14 @@ def test_work_that_blocks_the_loop_holds_up_the_release_only_for_a_moment(caplog
     left_behind.join()
 
 
-def test_starting_and_stopping_from_many_threads_is_race_free() -> None:
+def test_starting_and_stopping_from_many_threads_is_race_free(blocking: Blocking) -> None:
     failures: list[BaseException] = []
 
     def open_call_close() -> None:
         for _ in range(60):
             lease = acquire()
             try:
-                assert lease.run(thread_name) == THREAD
+                assert blocking(lease, thread_name) in {THREAD, threading.current_thread().name}
             except BaseException as error:  # noqa: BLE001 - reported below
                 failures.append(error)
             finally:
@@ -766,81 +844,3 @@ def test_starting_and_stopping_from_many_threads_is_race_free() -> None:
         sys.setswitchinterval(interval)
     assert failures == []
     assert runner_threads() == []
-
-
-# Fork and exit
-
-
-def run_script(script: str, *arguments: str) -> tuple[str, str, int]:
-    # Python 3.12 warns of any fork of a process with threads; these scripts are about just that.
-    command = [sys.executable, "-W", "ignore::DeprecationWarning", str(HERE / script), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=50, check=False)
-    return done.stdout, done.stderr, done.returncode
-
-
-both_ways = pytest.mark.parametrize("how", ["run", "run_here"])
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-@both_ways
-@pytest.mark.parametrize(
-    "situation",
-    [
-        "lease_from_before",
-        "grandchild",
-        "while_others_start_and_stop_it",
-        "from_the_work",
-        "multiprocessing_fork",
-        "child_exits_in_flight",
-    ],
-)
-def test_a_forked_child_gets_a_loop_of_its_own(situation: str, how: str) -> None:
-    assert run_script("runner_fork.py", situation, how) == ("", "", 0)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-@both_ways
-def test_a_fork_with_a_call_in_flight_leaves_the_call_to_the_parent(how: str) -> None:
-    output, errors, code = run_script("runner_fork.py", "call_in_flight", how)
-    assert (errors, code) == ("", 0)
-    cleaned_up, parent = output.splitlines()
-    assert cleaned_up.split()[0] == parent.split()[0]
-
-
-@both_ways
-@pytest.mark.parametrize(
-    ("situation", "expected", "expected_code"),
-    [
-        ("idle", [], 0),
-        ("daemon_thread", [], 0),
-        ("thread", ["stopped"], 0),
-        ("pool_worker", ["stopped"], 0),
-        ("queue_of_a_pool", ["stopped"] * 20, 0),
-        ("loop_in_a_thread", ["stopped"], 0),
-        ("thread_that_calls_again", ["stopped"] * 3, 0),
-        ("atexit_hook", ["stopped"], 0),
-        ("atexit_hook_alone", ["stopped"], 0),
-        ("daemon_thread_joined_by_atexit", ["stopped"], 0),
-        ("swallows_cancellation", ["stopped"], 0),
-        ("blocks_the_loop", ["stopped"], 0),
-        ("hanging_worker", ["stopped"], 0),
-        ("hanging_worker_of_a_released_runner", [], 0),
-        ("child_process", ["stopped"], 0),
-        ("left_open", ["generator closed"], 0),
-        ("background_task_that_fails", [], 0),
-        ("generator_that_fails", [], 0),
-        ("exit_code", [], 3),
-        ("exit_from_work", [], 4),
-    ],
-)
-def test_exit_is_quick_and_silent(situation: str, expected: list[str], expected_code: int, how: str) -> None:
-    """The calls would take a minute; the limit is far above the half second that stubborn work is given."""
-    if (situation, how) == ("blocks_the_loop", "run_here"):
-        pytest.skip("what blocks the caller's own thread, without a loop in between, only that thread can end")
-    output, errors, code = run_script("runner_exit.py", situation, how)
-    ended = time.monotonic()
-    assert (errors, code) == ("", expected_code)
-    lines = output.splitlines()
-    [exit_began] = [float(line.split()[1]) for line in lines if line.startswith("exit ")]
-    assert sorted(line for line in lines if not line.startswith("exit ")) == expected
-    assert ended - exit_began < 20

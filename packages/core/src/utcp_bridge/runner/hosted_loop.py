@@ -11,7 +11,6 @@ import contextvars
 import logging
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from utcp_bridge.errors import RunnerStoppedError, WorkCancelledError
@@ -19,7 +18,7 @@ from utcp_bridge.errors import RunnerStoppedError, WorkCancelledError
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-__all__ = ["AT_EXIT", "AT_RELEASE", "GRACE", "NAME", "Call", "HostedLoop"]
+__all__ = ["AT_EXIT", "AT_RELEASE", "GRACE", "NAME", "Call", "HostedLoop", "running_loop"]
 
 T = TypeVar("T")
 
@@ -31,23 +30,16 @@ AT_RELEASE = "The toolset was closed while the call was running, so the call was
 _logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Escaped:
-    """An exception that asyncio would let through to the loop's thread, and so end it."""
-
-    error: BaseException
-
-
 class Call(Generic[T]):
-    """One piece of work: started, cancelled and finished on its loop, settled once, awaited by one caller."""
+    """One piece of work: begun, cancelled and ended on its loop, settled once, awaited by one caller."""
 
     __slots__ = ("_context", "_error", "_host", "_reason", "_unsettled", "_value", "_wake", "_work", "owner", "task")
 
-    def __init__(self, owner: object, work: Callable[[], Coroutine[Any, Any, T]], wake: Callable[[], Any]) -> None:
+    def __init__(self, owner: object, work: Callable[[], Coroutine[Any, Any, T]]) -> None:
         self.owner = owner
-        self.task: asyncio.Task[Any] | None = None
+        self.task: asyncio.Task[None] | None = None
         self._work = work
-        self._wake = wake
+        self._wake: Callable[[], Any] | None = None
         self._context = contextvars.copy_context()
         self._host: HostedLoop | None = None
         self._reason: BaseException | None = None
@@ -55,15 +47,15 @@ class Call(Generic[T]):
         self._value: T | None = None
         self._error: BaseException | None = None
 
-    def submit(self, host: HostedLoop) -> None:
-        """Begin on a loop that another thread runs."""
-        self._belong_to(host)
-        host.loop.call_soon_threadsafe(self._start, context=self._context)
+    def submit(self, host: HostedLoop, wake: Callable[[], Any] | None = None) -> None:
+        """Begin on a loop that another thread runs; `wake` is called when there is an outcome."""
+        self._belong_to(host, wake)
+        host.loop.call_soon_threadsafe(self._begin, host.loop)
 
     def prepare(self, host: HostedLoop) -> None:
-        """Begin on a loop that stands still, as soon as this thread runs it."""
-        self._belong_to(host)
-        self.task = host.loop.create_task(self._settling(), name=NAME, context=self._context)
+        """Begin on a loop that stands still, as soon as this thread runs it; the outcome stops it."""
+        self._belong_to(host, host.loop.stop)
+        self._begin(host.loop)
 
     def cancel(self, reason: BaseException) -> bool:
         """Ask the loop to cancel the work; False if there is nothing to cancel."""
@@ -85,8 +77,9 @@ class Call(Generic[T]):
         self._value, self._error = value, error
         if self._host is not None:
             self._host.calls.discard(self)
-        with suppress(RuntimeError):  # the caller's loop is closed, so nobody waits
-            self._wake()
+        if self._wake is not None:
+            with suppress(RuntimeError):  # the caller's loop is closed, so nobody waits
+                self._wake()
 
     @property
     def is_settled(self) -> bool:
@@ -113,61 +106,47 @@ class Call(Generic[T]):
         finally:
             del error  # its traceback holds this frame
 
-    def _belong_to(self, host: HostedLoop) -> None:
-        self._host = host
+    def _belong_to(self, host: HostedLoop, wake: Callable[[], Any] | None) -> None:
+        self._host, self._wake = host, wake
         host.calls.add(self)
 
-    def _start(self) -> None:
-        self.task = asyncio.get_running_loop().create_task(self._guarded(), name=NAME)
-        self.task.add_done_callback(self._finish)
+    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.task = loop.create_task(self._run(), name=NAME, context=self._context)
 
-    async def _settling(self) -> None:
-        # In the last step of the task, not in a callback: that would cost one more turn of the loop, and as much time
-        # as the whole of a small reply's reading.
+    async def _run(self) -> None:
+        # It settles in the last step of its task. A callback would cost one more turn of the loop, as much time as the
+        # whole of a small reply's reading; and out of a task, SystemExit and its like would end the loop.
         try:
-            outcome = await self._guarded()
-        except (SystemExit, KeyboardInterrupt) as error:  # a signal between two steps; it ends the loop's run, too
-            self.settle(error=error)
-            raise
-        except asyncio.CancelledError:
-            self.settle(error=self._reason or asyncio.CancelledError())
+            value = await self._work()
+        except asyncio.CancelledError as error:
+            self.settle(error=self._reason or _cancelled_itself(error))
         except BaseException as error:  # noqa: BLE001 - it is raised where the caller waits
             self.settle(error=error)
         else:
-            self._settle_with(outcome)
+            self.settle(value)
 
     def _cancel(self, reason: BaseException) -> None:
         self.mark(reason)
         if self.task is not None:
-            self.task.add_done_callback(self._finish)  # it may end without having begun
+            self.task.add_done_callback(lambda _: self.settle(error=reason))  # it may end without having begun
             self.task.cancel()
 
-    async def _guarded(self) -> T | _Escaped:
-        try:
-            return await self._work()
-        except asyncio.CancelledError as error:
-            if self._reason is not None:
-                raise
-            raise WorkCancelledError(
-                "The call was cancelled from inside: it raised asyncio.CancelledError, which nobody had asked for. "
-                "Look in the protocol or library that it uses for a cancellation that leaks."
-            ) from error
-        except (SystemExit, KeyboardInterrupt) as error:
-            return _Escaped(error)
 
-    def _finish(self, task: asyncio.Task[Any]) -> None:
-        if task.cancelled():
-            self.settle(error=self._reason or asyncio.CancelledError())
-        elif (error := task.exception()) is not None:
-            self.settle(error=error)
-        else:
-            self._settle_with(task.result())
+def _cancelled_itself(error: asyncio.CancelledError) -> WorkCancelledError:
+    cancelled = WorkCancelledError(
+        "The call was cancelled from inside: it raised asyncio.CancelledError, which nobody had asked for. "
+        "Look in the protocol or library that it uses for a cancellation that leaks."
+    )
+    cancelled.__cause__ = error
+    return cancelled
 
-    def _settle_with(self, outcome: T | _Escaped) -> None:
-        if isinstance(outcome, _Escaped):
-            self.settle(error=outcome.error)
-        else:
-            self.settle(outcome)
+
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """The loop that runs in this thread, if there is one."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 class HostedLoop:
@@ -178,6 +157,21 @@ class HostedLoop:
         self.calls: set[Call[Any]] = set()  # add, discard and copy are atomic, with and without the GIL
         self.is_exiting = False
 
+    def stopped(self) -> RunnerStoppedError:
+        """Why work is cancelled here."""
+        return RunnerStoppedError(AT_EXIT if self.is_exiting else AT_RELEASE)
+
+    def cancel_calls(self, owner: object = None, but: object = None) -> None:
+        """Cancel calls, from any thread.
+
+        Args:
+            owner: Whose calls; default None, all.
+            but: A task that goes on; default None.
+        """
+        for call in self.calls.copy():
+            if (owner is None or call.owner is owner) and (but is None or call.task is not but):
+                self._cancel(call)
+
     def settle_calls(self) -> None:
         """Give every caller who still waits the reason why nothing will come."""
         for call in self.calls.copy():
@@ -186,8 +180,9 @@ class HostedLoop:
     def end_tasks(self) -> set[asyncio.Task[Any]]:
         """Cancel all tasks and close the async generators, on this thread; give what refuses to end in time."""
         ending = self.loop.create_task(self._cancel_tasks())
-        while not ending.done():
-            self.outlive(self.loop.run_until_complete, ending)
+        ending.add_done_callback(lambda _: self.loop.stop())
+        while not ending.done():  # not `run_until_complete`: what ends may stop the loop
+            self.outlive(self.loop.run_forever)
         return ending.result()
 
     def drop(self, tasks: set[asyncio.Task[Any]]) -> None:
@@ -209,13 +204,16 @@ class HostedLoop:
             except Exception:
                 _logger.exception("A task that was dropped failed while it was closed.")
 
-    def outlive(self, function: Callable[..., Any], *args: Any) -> None:
+    def outlive(self, function: Callable[[], Any]) -> None:
         """Run something that a background task may try to end together with the interpreter."""
         try:
-            function(*args)
+            function()
         except (SystemExit, KeyboardInterrupt):
             # asyncio lets these two out of the loop when a background task or a callback raises them.
             _logger.warning("A background task tried to end the interpreter from the runner's thread.", exc_info=True)
+
+    def _cancel(self, call: Call[Any]) -> None:
+        call.cancel(self.stopped())
 
     async def _cancel_tasks(self) -> set[asyncio.Task[Any]]:
         second_try = self.loop.time() + GRACE / 2
@@ -235,7 +233,3 @@ class HostedLoop:
         _, refusing = await asyncio.wait([closing], timeout=max(0.0, deadline - self.loop.time()))
         await asyncio.sleep(0)  # for the last callbacks of transports that were closed just now
         return refusing
-
-    def stopped(self) -> RunnerStoppedError:
-        """Why work is cancelled here."""
-        return RunnerStoppedError(AT_EXIT if self.is_exiting else AT_RELEASE)

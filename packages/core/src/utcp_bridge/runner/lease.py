@@ -24,14 +24,12 @@ import threading
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from utcp_bridge.errors import RunnerError, RunnerStoppedError
-from utcp_bridge.runner.hosted_loop import AT_RELEASE, GRACE, Call
+from utcp_bridge.errors import RunnerError
+from utcp_bridge.runner.hosted_loop import GRACE, Call, running_loop
 from utcp_bridge.runner.process import process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
-
-    from utcp_bridge.runner.caller_loops import CallerLoop
 
 __all__ = ["Lease", "acquire", "standing_loop"]
 
@@ -40,11 +38,9 @@ T = TypeVar("T")
 # A lock cannot be interrupted by Ctrl-C on Windows, only the time between two waits (seconds; -1 waits for ever).
 _WAIT = 0.1 if sys.platform == "win32" else -1
 
-
 # Those that have names; `signal.getsignal` makes an enum of each answer, which takes ten times as long.
 _SIGNALS = tuple(sorted(number for number in signal.valid_signals() if number < 32))
 _handler_of: Callable[[int], Any] = getattr(sys.modules.get("_signal"), "getsignal", signal.getsignal)
-
 
 _standing_loop: ContextVar[asyncio.AbstractEventLoop | None] = ContextVar("standing_loop", default=None)
 
@@ -107,13 +103,13 @@ class Lease:
         # Not threading.Event: that holds a lock of its own for moments in which a signal handler can run.
         ended = threading.Lock()
         ended.acquire()
-        standing = _standing_loop.set(_running_loop())
+        standing = _standing_loop.set(running_loop())
         try:
-            call = Call(self, work, ended.release)  # which takes the context along
+            call = Call(self, work)  # which takes the context along
         finally:
             _standing_loop.reset(standing)
         try:
-            self._submit(call)
+            self._submit(call, ended.release)
             while not ended.acquire(timeout=_WAIT):
                 pass
         except BaseException:
@@ -125,7 +121,7 @@ class Lease:
     def run_here(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run work that is bound to no loop, in this thread where that is possible, and block until it ends.
 
-        It is possible unless a loop is running here, or too many threads do the same at this moment, or a handler of a
+        It is possible unless a loop is running here, or another thread does the same at this moment, or a handler of a
         signal could raise here; then it is `run` that does the work. Otherwise this is as `run`, without two switches
         between threads.
 
@@ -140,21 +136,17 @@ class Lease:
             RunnerStoppedError: The lease was released during the call, or the interpreter is exiting.
             WorkCancelledError: The work cancelled itself.
         """
-        if _running_loop() is not None or _is_signal_handled_here():
+        if running_loop() is not None or _is_signal_handled_here():
             return self.run(work)
-        host: CallerLoop | None = None
+        call = Call(self, work)
         try:
             with process.lock:
                 self._refuse_if_released()
-                host = process.caller_loop()
-                if host is not None:
-                    call = Call(self, work, host.loop.stop)
-                    call.prepare(host)
+                host = process.lend(call)
             if host is not None:
                 return host.run(call)
         finally:
-            if host is not None:
-                process.put_back(host)
+            process.give_back(call)
         return self.run(work)
 
     async def arun(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -174,7 +166,7 @@ class Lease:
             RunnerStoppedError: The lease was released during the call, or the interpreter is exiting.
             WorkCancelledError: The work cancelled itself.
         """
-        loop = _running_loop()
+        loop = running_loop()
         if loop is None:
             raise RunnerError(
                 "No event loop of asyncio is running here. Await this from asyncio; from another framework, such as "
@@ -185,8 +177,8 @@ class Lease:
             self._refuse_if_released()
             return await work()
         ended = asyncio.Event()
-        call = Call(self, work, lambda: loop.call_soon_threadsafe(ended.set))
-        self._submit(call)
+        call = Call(self, work)
+        self._submit(call, lambda: loop.call_soon_threadsafe(ended.set))
         cancelled: asyncio.CancelledError | None = None
         try:
             while not ended.is_set():
@@ -226,7 +218,7 @@ class Lease:
             self._refuse_if_released()
             loop_thread = process.loop_thread
             if loop_thread is not None and not loop_thread.loop.is_closed():
-                Call(self, last, lambda: None).submit(loop_thread)
+                Call(self, last).submit(loop_thread)
                 return
             # A garbage collector is no place to start a thread from.
             self._released = True
@@ -246,32 +238,29 @@ class Lease:
                 return
             self._released = True
             process.leases -= 1
+            is_last = process.leases == 0
             loop_thread = process.loop_thread
-            last = process.leases == 0
-            if last:
+            if is_last:
                 process.loop_thread = None
-        current = asyncio.current_task() if _running_loop() is not None else None
-        process.caller_loops.cancel_calls(self, but=current)
-        if last:
-            process.caller_loops.close_idle()
+        current = asyncio.current_task() if running_loop() is not None else None
+        for host in (process.caller_loop, loop_thread):
+            if host is not None:
+                host.cancel_calls(self, but=current)
+        if not is_last:
+            return
+        process.close_caller_loop()
         if loop_thread is None:
             return
-        if not loop_thread.is_current_thread():
-            current = None
-        if not last:
-            for call in loop_thread.calls.copy():
-                if call.owner is self and (current is None or call.task is not current):
-                    call.cancel(RunnerStoppedError(AT_RELEASE))
-        elif current is None:
-            loop_thread.stop()
-        else:
+        if current is not None and loop_thread.is_current_thread():
             current.add_done_callback(lambda _: loop_thread.stop())
+        else:
+            loop_thread.stop()
 
-    def _submit(self, call: Call[Any]) -> None:
+    def _submit(self, call: Call[Any], wake: Callable[[], Any]) -> None:
         with process.lock:
             self._refuse_if_released()
             loop_thread, is_new = process.running()
-            call.submit(loop_thread)
+            call.submit(loop_thread, wake)
         # Not with the lock held: starting a thread waits for it, and a finalizer that runs in it may want the lock.
         if is_new:
             try:
@@ -281,14 +270,7 @@ class Lease:
 
     def _refuse_if_released(self) -> None:
         if self._released:
-            raise RunnerError("This toolset is closed and cannot be used any more. Open a new one.")
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
+            raise RunnerError("The toolset is closed; open a new one.")
 
 
 def _is_signal_handled_here() -> bool:

@@ -81,6 +81,7 @@ class LoopThread(HostedLoop):
                 # What complains from here on, complains to nobody: a program that ends is to end silently.
                 self.loop.set_exception_handler(lambda *_: None)
             refusing = self.end_tasks()
+            self.settle_calls()
             if self.is_exiting:
                 self._rest()
             self.drop(refusing)
@@ -93,7 +94,6 @@ class LoopThread(HostedLoop):
     def _rest(self) -> None:
         # Transports, sessions and tasks that nobody closed would complain when they are destroyed after their loop
         # is closed, and nobody is left to act on it: so the loop stays as it is until the process ends.
-        self.settle_calls()
         self._ended.set()
         threading.Event().wait()
 
