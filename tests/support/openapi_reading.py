@@ -41,6 +41,7 @@ class Expected:
         cookies: By name.
         body: The value of the body, or None where none is sent.
         content_types: What it may be sent as.
+        part_styles: The Encoding Objects that give a part of a multipart form a style, by name.
     """
 
     path: str
@@ -49,6 +50,7 @@ class Expected:
     cookies: dict[str, str] = field(default_factory=dict)
     body: Any = None
     content_types: list[str] = field(default_factory=list)
+    part_styles: Mapping[str, Any] = field(default_factory=dict)
 
 
 def expected_request(document: Mapping[str, Any], method: str, path: str, arguments: Mapping[str, Any]) -> Expected:
@@ -112,7 +114,10 @@ def expected_request(document: Mapping[str, Any], method: str, path: str, argume
         if is_swagger:
             expected.content_types = operation.get("consumes") or document.get("consumes") or ["application/json"]
         else:
-            expected.content_types = list(_followed(document, operation["requestBody"])["content"])
+            content = _followed(document, operation["requestBody"])["content"]
+            expected.content_types = list(content)
+            if not document["openapi"].startswith("3.0"):  # styles count in multipart forms since 3.1
+                expected.part_styles = content.get("multipart/form-data", {}).get("encoding", {})
     return expected
 
 
@@ -163,7 +168,7 @@ def differences(expected: Expected, received: Received, document: Mapping[str, A
     for name, text in expected.cookies.items():
         if unquote(cookies.get(name, "")) != text:
             found.append(f"cookie {name!r} is {cookies.get(name)!r}, expected {text!r}")
-    found += body_differences(expected.body, expected.content_types, received)
+    found += body_differences(expected.body, expected.content_types, received, expected.part_styles)
     return found
 
 

@@ -13,13 +13,16 @@ from urllib.parse import parse_qsl
 from tests.support.http_server import Received
 
 
-def body_differences(body: Any, content_types: list[str], received: Received) -> list[str]:
+def body_differences(
+    body: Any, content_types: list[str], received: Received, part_styles: Mapping[str, Any] | None = None
+) -> list[str]:
     """How the body of a request differs from what is prescribed.
 
     Args:
         body: The value; None where none must be sent.
         content_types: What it may be sent as.
         received: What the server received.
+        part_styles: Encoding Objects of the parts of a multipart form; default none.
     """
     if body is None:
         return [f"a body of {len(received.body)} bytes, expected none"] if received.body else []
@@ -30,12 +33,15 @@ def body_differences(body: Any, content_types: list[str], received: Received) ->
         return [f"content type {kind!r}, expected one of {declared!r}"]
     if any(name.endswith("json") for name in declared) and not kind.endswith("json"):
         return [f"content type {kind!r}, but JSON is among {declared!r}"]
-    if kind.endswith("json"):
+    if kind.endswith("json") and kind != "application/x-ndjson":
         return [] if json.loads(received.body) == body else [f"body {received.body[:200]!r}"]
     if kind == "application/x-www-form-urlencoded" and isinstance(body, dict):
         return _form_differences(body, parse_qsl(received.body.decode(), keep_blank_values=True))
     if kind.startswith("multipart/"):
-        return _part_differences(body, received)
+        return _part_differences(body, received, part_styles or {})
+    if kind in ("application/x-ndjson", "application/jsonl") and isinstance(body, list):
+        lines = [json.loads(line) for line in received.body.decode().splitlines()]
+        return [] if lines == body else [f"lines {lines!r}"]
     text = body if isinstance(body, str) else json_of(body)
     return [] if received.body == text.encode() else [f"body {received.body[:200]!r}"]
 
@@ -68,7 +74,7 @@ def _owns(field_name: str, name: str, body: Mapping[str, Any]) -> bool:
     return name == field_name or name.startswith(f"{field_name}[") or (isinstance(value, dict) and name in value)
 
 
-def _part_differences(body: Mapping[str, Any], received: Received) -> list[str]:
+def _part_differences(body: Mapping[str, Any], received: Received, styles: Mapping[str, Any]) -> list[str]:
     head = f"Content-Type: {received.headers['Content-Type']}\r\n\r\n".encode()
     parts: list[tuple[str, bytes]] = []
     for part in BytesParser(policy=HTTP).parsebytes(head + received.body).iter_parts():
@@ -77,11 +83,28 @@ def _part_differences(body: Mapping[str, Any], received: Received) -> list[str]:
         assert isinstance(content, bytes)
         parts.append((str(part.get_param("name", header="content-disposition")), content))
     wanted = [
-        (name, text_of(item).encode())
+        (key, text.encode())
         for name, value in body.items()
-        for item in (value if isinstance(value, list) else [value])
+        for key, text in _of_part(name, value, styles.get(name, {}))
     ]
     return [] if parts == wanted else [f"parts {parts!r}, expected {wanted!r}"]
+
+
+def _of_part(name: str, value: Any, encoding: Mapping[str, Any]) -> list[tuple[str, str]]:
+    style = encoding.get("style", "form")
+    if "style" not in encoding or not isinstance(value, (list, dict)):
+        return [(name, text_of(item)) for item in (value if isinstance(value, list) else [value])]
+    if style == "deepObject":
+        return deep_pairs(name, value)
+    if encoding.get("explode", style == "form"):
+        return (
+            [(name, text_of(item)) for item in value]
+            if isinstance(value, list)
+            else [(key, text_of(item)) for key, item in value.items()]
+        )
+    delimiter = {"spaceDelimited": " ", "pipeDelimited": "|"}.get(style, ",")
+    members = value if isinstance(value, list) else [part for pair in value.items() for part in pair]
+    return [(name, delimiter.join(map(text_of, members)))]
 
 
 # -- texts

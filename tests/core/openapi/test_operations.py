@@ -80,12 +80,20 @@ def test_extensions_are_harmless_everywhere() -> None:
                     **extended,
                     "content": {"x-b": {}, "application/json": {**extended, "schema": extended}},
                 },
-                "responses": {"x-c": {}, "200": {**extended, "description": "OK"}},
+                "responses": {
+                    "x-c": {},
+                    "200": {
+                        **extended,
+                        "description": "OK",
+                        "content": {"x-d": {}, "image/png": {"schema": {"title": "P"}}},
+                    },
+                },
             },
         }
     }
     tool = tool_of(described(paths, **extended))
     assert tool.inputs["properties"] == {"q": {"type": "string"}, "body": {}}
+    assert tool.outputs == {"title": "P"}
 
 
 def test_keys_that_yaml_reads_as_numbers_and_truth_values_are_texts() -> None:

@@ -259,6 +259,34 @@ def test_where_nothing_tells_schemas_apart_one_value_may_fit_several() -> None:
     assert accepts(tool_for(body), {"kind": "Cat"})
 
 
+@pytest.mark.parametrize("default", ["Other", "#/components/schemas/Other"])
+@pytest.mark.parametrize("where", ["oneOf", "anyOf", "allOf"])
+def test_a_discriminator_may_have_a_default(where: str, default: str) -> None:
+    """OpenAPI 3.2, section 4.25: what has no tag, or an unknown one, is of the default schema."""
+    discriminator = {"propertyName": "kind", "mapping": {"cat": "#/components/schemas/Cat"}, "defaultMapping": default}
+    kind: dict[str, Any] = {"kind": {"type": "string"}}
+    cat: dict[str, Any] = {
+        "type": "object",
+        "properties": {**kind, "lives": {"type": "integer"}},
+        "required": ["lives"],
+    }
+    other: dict[str, Any] = {"type": "object", "properties": {**kind, "name": {"type": "string"}}, "required": ["name"]}
+    if where == "allOf":
+        base = {"type": "object", "properties": kind, "discriminator": discriminator}
+        cat, other = {"allOf": [ref("Base"), cat]}, {"allOf": [ref("Base"), other]}
+        tool = tool_for(ref("Base"), "3.2.0", Base=base, Cat=cat, Other=other)
+        assert accepts(tool, {"kind": "Base"})
+    else:
+        body = {where: [ref("Cat"), ref("Other")], "discriminator": discriminator}
+        tool = tool_for(body, "3.2.0", Cat=cat, Other=other)
+    assert accepts(tool, {"kind": "cat", "lives": 9})
+    assert not accepts(tool, {"kind": "cat", "name": "x"})
+    tags: list[dict[str, str]] = [{}, {"kind": "Other"}, {"kind": "unknown"}]
+    for tag in tags:
+        assert accepts(tool, {**tag, "name": "x"})
+        assert not accepts(tool, {**tag, "lives": 9})
+
+
 PET = {"type": "object", "properties": {"kind": {"type": "string"}, "name": {"type": "string"}}, "required": ["kind"]}
 
 

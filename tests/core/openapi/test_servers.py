@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -147,9 +148,21 @@ def test_a_server_in_another_document_starts_from_there() -> None:
     assert url_of(document, siblings=siblings) == "https://api.example.com/specs/v1/sub/v9/op"
 
 
-async def test_capitals_after_a_dollar_sign_are_no_variable() -> None:
-    async with api(described(operation(path="/op/$LATEST/$count"))) as served:
-        assert (await served.sent()).target == "/op/$LATEST/$count"
+async def test_a_dollar_sign_of_a_document_begins_no_variable_of_the_users() -> None:
+    servers = [{"url": "/$v1/{v}", "variables": {"v": {"default": "$v2"}}}]
+    document = described(operation(path="/op/$LATEST/$count?$top=5&skip=$skip"), servers=servers)
+    secrets = {f"api_{name}": "hush" for name in ("LATEST", "count", "top", "skip", "v1", "v2")}
+    async with api(document, variables=secrets) as served:
+        path, _, query = (await served.sent()).target.partition("?")
+        assert path == "/$v1/$v2/op/$LATEST/$count"
+        assert parse_qsl(query) == [("$top", "5"), ("skip", "$skip")]
+
+
+async def test_a_server_variable_that_the_user_gives_may_be_one_of_theirs() -> None:
+    document = described(operation(), servers=[{"url": "/{tenant}"}])
+    values = {"server_variables": {"tenant": "${TENANT}"}}
+    async with api(document, variables={"api_TENANT": "mine"}, openapi=values) as served:
+        assert (await served.sent()).target == "/mine/op"
 
 
 @pytest.mark.parametrize(
@@ -176,3 +189,44 @@ def test_a_base_url_may_be_relative_to_the_document(base_url: str, url: str) -> 
 def test_an_option_of_a_wrong_kind_is_named(options: dict[str, Any], name: str) -> None:
     with pytest.raises(OpenApiError, match=name):
         converted(described(operation()), **options)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({}, []),
+        ({"base": "v1", "name": "anything"}, []),
+        ({"base": "v3"}, ["'base'", "'v3'", "'v1', 'v2'"]),
+        ({"bsae": "v1"}, ["'bsae'", "'name', 'port', 'base'"]),
+    ],
+)
+async def test_a_value_of_a_server_variable_that_the_document_does_not_expect_is_warned_of(
+    values: dict[str, str], told: list[str]
+) -> None:
+    servers = [{**VARIABLES, "url": "https://{name}.example.com:{port}/{base}"}]
+    async with api(described(operation(), servers=servers), openapi={"server_variables": values}) as served:
+        warnings = served.toolset.report.manuals[0].warnings
+        assert len(warnings) == bool(told)
+        assert all(words in warnings[0] for words in told)
+    conversion = converted(described(operation(), servers=servers), server_variables=values)
+    assert f"/{values.get('base', 'v2')}/op" in conversion.tools[0].template["url"]
+
+
+def test_only_the_server_that_is_taken_warns_and_none_where_the_user_gives_another() -> None:
+    other = {"url": "wss://{base}", "variables": {"base": {"default": "x", "enum": ["x"]}}}
+    document = described(operation(), servers=[other, VARIABLES])
+    assert not converted(document, server_variables={"base": "v1"}).warnings
+    assert not converted(document, server_variables={"none": "v1"}, base_url="https://h.example.com").warnings
+
+
+@pytest.mark.parametrize(
+    ("server", "path", "url"),
+    [
+        ("https://h.example.com/x?key=1", "/op", "https://h.example.com/x/op?key=1"),
+        ("https://h.example.com/?key=1", "/op?a=b#c", "https://h.example.com/op?a=b&key=1"),
+        ("/x?key={key}", "/op", "https://api.example.com/x/op?key=5"),
+    ],
+)
+def test_the_query_of_a_server_stands_behind_the_path(server: str, path: str, url: str) -> None:
+    servers = [{"url": server, "variables": {"key": {"default": "5"}}}]
+    assert url_of(described(operation(path=path), servers=servers)) == url

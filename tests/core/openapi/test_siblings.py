@@ -201,6 +201,7 @@ async def test_what_cannot_be_read_of_schemas_is_told_as_warnings_of_the_manual(
         ("https://ids.example.org/api/openapi", "https://ids.example.org/api/ops.json", "/specs/ops.json"),
         ("https://ids.example.org", "ops.json", "/specs/ops.json"),
         ("other/openapi.json", "ops.json", "/specs/other/ops.json"),
+        ("urn:example:description", "ops.json", "/specs/ops.json"),
         ("https://ids.example.org/api/openapi", "https://ids.example.org:8443/api/ops.json", None),
         ("https://ids.example.org/api/openapi", "https://else.example.org/ops.json", None),
         ("https://ids.example.org/api/openapi", "//else.example.org/ops.json", None),

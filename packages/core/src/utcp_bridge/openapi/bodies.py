@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from utcp_bridge.content_types import is_json, media_type
 from utcp_bridge.openapi import media
 from utcp_bridge.openapi.arguments import Arguments
 from utcp_bridge.openapi.describing import argument_schema, examples_of
-from utcp_bridge.openapi.nodes import Node, OperationError, mapping, text
+from utcp_bridge.openapi.encodings import add_encodings, add_listed_parts, add_part_headers
+from utcp_bridge.openapi.nodes import Node, OperationError, mapping
 from utcp_bridge.openapi.objects import ObjectView, object_view
 from utcp_bridge.openapi.operations import Operation
-from utcp_bridge.openapi.parameters import BODY, Parameter, delimited, form_style
+from utcp_bridge.openapi.parameters import BODY, Parameter
 from utcp_bridge.openapi.references import Documents
 from utcp_bridge.openapi.schemas import Schema, SchemaReader
+from utcp_bridge.openapi.styles import delimited, form_style
 from utcp_bridge.openapi.uploads import ANY_PARTS, FILE_SCHEMA, Upload, Uploads
 
 _COMPOSING = ("$ref", "allOf", "anyOf", "oneOf")
@@ -27,15 +30,23 @@ class BodyReader:
         reader: Converts schemas of inputs.
         preferred: Globs of media types, the most wanted first.
         flatten: Whether the properties of an object become arguments of their own.
+        parts_have_styles: Whether styles count in a multipart form, as they do since OpenAPI 3.1.
     """
 
     def __init__(
-        self, documents: Documents, reader: SchemaReader, *, preferred: Sequence[str] = (), flatten: bool = False
+        self,
+        documents: Documents,
+        reader: SchemaReader,
+        *,
+        preferred: Sequence[str] = (),
+        flatten: bool = False,
+        parts_have_styles: bool = False,
     ) -> None:
         self._documents = documents
         self._reader = reader
         self._preferred = preferred
         self._flatten = flatten
+        self._parts_have_styles = parts_have_styles
         self._uploads = Uploads(documents)
 
     def has_body_argument(self, operation: Operation, parameters: Iterable[Parameter]) -> bool:
@@ -95,18 +106,30 @@ class BodyReader:
         kind = media_type(content_type)
         arguments.template["content_type"] = content_type
         required = body.fields.get("required") is True
-        is_object = kind == media.FORM or kind.startswith("multipart/") or (self._flatten and is_json(kind))
-        view = object_view(self._documents, schema) if is_object and isinstance(schema.value, Mapping) else ObjectView()
-        upload = self._uploads.of(schema, described.get("encoding")) if kind.startswith("multipart/") else Upload()
-        if not is_json(kind):
-            self._add_encoding(arguments, view, described, kind, list(upload.files))
+        is_form = kind == media.FORM or kind.startswith("multipart/")
+        is_object = (is_form or (self._flatten and is_json(kind))) and isinstance(schema.value, Mapping)
+        view = object_view(self._documents, schema) if is_object else ObjectView()
+        encodings = described.get("encoding")
+        upload = self._uploads.of(schema, encodings) if is_form else Upload()
+        if is_form:
+            add_encodings(
+                arguments.template,
+                encodings,
+                view,
+                kind,
+                upload.files,
+                self._uploads,
+                parts_have_styles=self._parts_have_styles,
+            )
         if self._flatten and view.is_exact and view.properties and not view.is_open:
             self._add_properties(arguments, view, list(upload.files), required=required)
-            return
-        converted = self._body_schema(kind, schema, described, upload)
-        examples = examples_of(described.fields)
-        value = argument_schema(converted.value, body.fields.get("description"), examples=examples)
-        arguments.template["body_field"] = arguments.add(BODY, value, converted.uses, required=required)
+        else:
+            converted = self._body_schema(kind, described, upload, arguments.template)
+            examples = examples_of(described.fields)
+            value = argument_schema(converted.value, body.fields.get("description"), examples=examples)
+            arguments.template["body_field"] = arguments.add(BODY, value, converted.uses, required=required)
+        if kind.startswith("multipart/"):
+            add_part_headers(arguments, encodings, view.required if required else (), self._documents, self._reader)
 
     def _best(self, content: Mapping[str, Node]) -> str:
         written = media.best(list(content), self._preferred)
@@ -117,19 +140,24 @@ class BodyReader:
                 return multipart
         return written
 
-    def _body_schema(self, kind: str, schema: Node, described: Node, upload: Upload) -> Schema:
+    def _body_schema(self, kind: str, described: Node, upload: Upload, template: dict[str, Any]) -> Schema:
+        schema = described.get("schema")
         resolved = self._uploads.resolved(schema)
-        if "itemSchema" in described.fields and schema.value is None:  # OpenAPI 3.2, section 4.14
-            items = self._reader.read(described.get("itemSchema"))
-            return Schema({"type": "array", "items": items.value}, items.uses)
         if kind.startswith("multipart/"):
+            if kind != media.MULTIPART and (
+                listed := add_listed_parts(template, described, self._uploads, self._reader)
+            ):
+                return listed
             if not _may_be_object(resolved):
                 return Schema(argument_schema(dict(ANY_PARTS), resolved.fields.get("description")))
             return self._reader.read(Node(upload.schema, schema.base))
+        if "itemSchema" in described.fields and schema.value is None:  # OpenAPI 3.2, section 4.14
+            items = self._reader.read(described.get("itemSchema"))
+            return Schema({"type": "array", "items": items.value}, items.uses)
         if kind == media.FORM:
             if schema.value is None or not (_may_be_object(resolved) or resolved.fields.get("type") == "string"):
                 return Schema({"type": "object"})
-            return self._reader.read(schema)
+            return self._reader.read(Node(upload.schema, schema.base))
         if media.is_xml(kind) and resolved.fields.get("type") != "string":
             converted = self._reader.read(schema)
             return Schema(
@@ -168,31 +196,6 @@ class BodyReader:
             }
 
     # -- forms
-
-    def _add_encoding(
-        self, arguments: Arguments, view: ObjectView, described: Node, kind: str, files: list[str]
-    ) -> None:
-        template = arguments.template
-        if files:
-            template["file_fields"] = files
-        types: dict[str, str] = {}
-        styles: dict[str, str] = {}
-        for name, encoding in described.get("encoding").items():
-            content_type = text(encoding.fields.get("contentType"))
-            is_styled = any(key in encoding.fields for key in ("style", "explode", "allowReserved"))
-            if kind == media.FORM and is_styled:
-                styles[name] = form_style(text(encoding.fields.get("style")), encoding.fields.get("explode"))
-            elif content_type and (name in files or ("," not in content_type and "*" not in content_type)):
-                types[name] = content_type
-        if kind.startswith("multipart/"):
-            for name, node in view.properties.items():
-                declared = self._uploads.resolved(node).fields.get("contentMediaType")
-                if isinstance(declared, str) and name not in types and (name in files or "*" not in declared):
-                    types[name] = declared
-        if types:
-            template["part_types"] = types
-        if styles:
-            template["form_styles"] = styles
 
     def _add_form_fields(self, arguments: Arguments, fields: Sequence[Parameter], consumes: Sequence[str]) -> None:
         """Fields of Swagger 2.0's `formData`, which are parameters there, and arguments of their own here."""

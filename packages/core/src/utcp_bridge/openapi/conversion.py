@@ -8,12 +8,13 @@ from typing import Any
 
 from utcp_bridge.openapi.arguments import Arguments
 from utcp_bridge.openapi.bodies import BodyReader
+from utcp_bridge.openapi.checks import check_options, checked_base, version_of
 from utcp_bridge.openapi.describing import plain, tool_description
 from utcp_bridge.openapi.names import tool_names
-from utcp_bridge.openapi.nodes import Node, OpenApiError, OperationError, key_text, mapping, sequence, text
+from utcp_bridge.openapi.nodes import Node, OpenApiError, OperationError, key_text, sequence, text
 from utcp_bridge.openapi.operations import Operation, operations
 from utcp_bridge.openapi.parameters import add_parameters, read_parameters
-from utcp_bridge.openapi.references import Documents, joined_address
+from utcp_bridge.openapi.references import Documents
 from utcp_bridge.openapi.responses import ResponseReader
 from utcp_bridge.openapi.schemas import SchemaReader
 from utcp_bridge.openapi.security import Credentials, Security
@@ -144,12 +145,18 @@ def tools_from_openapi(
         OpenApiError: It is no OpenAPI document, has no paths at all, or names no server where `base_url` is needed;
             or an option is of another type than it says here.
     """
-    version = _version(document)
-    _check_options(server_variables=server_variables, media_types=media_types, flatten_body=flatten_body)
+    version = version_of(document)
+    check_options(server_variables=server_variables, media_types=media_types, flatten_body=flatten_body)
     documents = Documents(document, url, siblings)
-    base_url = None if base_url is None else _checked_base(base_url, documents.location)
+    base_url = None if base_url is None else checked_base(base_url, documents.location)
     converter = _Converter(documents, version, base_url, server_variables, auth_tools, defined)
-    converter.bodies = BodyReader(documents, converter.inputs, preferred=media_types, flatten=flatten_body)
+    converter.bodies = BodyReader(
+        documents,
+        converter.inputs,
+        preferred=media_types,
+        flatten=flatten_body,
+        parts_have_styles=version >= (3, 1),
+    )
     return converter.run()
 
 
@@ -194,7 +201,7 @@ class _Converter:
             tuple(tools),
             tuple(skipped),
             problems,
-            self.security.warnings(),
+            (*self.security.warnings(), *self.servers.warnings()),
             self.security.variable_descriptions(),
             frozenset(self.documents.wanted),
         )
@@ -274,41 +281,6 @@ def _add_server_variables(arguments: Arguments, server: Server) -> None:
         arguments.template["parameters"].append({"argument": argument, "name": name, "location": "path"})
 
 
-def _check_options(*, server_variables: Any, media_types: Any, flatten_body: Any) -> None:
-    if server_variables is not None and not (
-        isinstance(server_variables, Mapping) and all(isinstance(name, str) for name in server_variables)
-    ):
-        raise OpenApiError(f"'server_variables': expected an object of names and values, got {server_variables!r}")
-    if not isinstance(media_types, (list, tuple)) or not all(isinstance(kind, str) for kind in media_types):
-        raise OpenApiError(f"'media_types': expected a list of media types, got {media_types!r}")
-    if not isinstance(flatten_body, bool):
-        raise OpenApiError(f"'flatten_body': expected true or false, got {flatten_body!r}")
-
-
-def _checked_base(base_url: Any, location: str) -> str:
-    """The server that a user gives, a relative one against where the document came from."""
-    if isinstance(base_url, str) and base_url.strip():
-        written = base_url.strip()
-        if written.lower().startswith(("http://", "https://")) or written.startswith(("{", "$")):
-            return written
-        if location.startswith(("http://", "https://")) and "://" not in written:
-            return joined_address(location, written) or written
-    raise OpenApiError(f"'base_url': expected the URL of a server, such as https://api.example.com, got {base_url!r}")
-
-
 def _is_authorization(parameter: Node) -> bool:
     fields = parameter.fields
     return fields.get("in") == "header" and key_text(fields.get("name")).lower() == "authorization"
-
-
-def _version(document: Mapping[str, Any]) -> tuple[int, int]:
-    written = str(document.get("openapi") or document.get("swagger") or "")
-    if not written and isinstance(document.get("paths"), Mapping):
-        return (2, 0) if "definitions" in document else (3, 0)
-    major, _, rest = written.partition(".")
-    if major not in ("2", "3"):
-        raise OpenApiError(f"it is of the OpenAPI version {written!r}; expected 2.0, 3.0, 3.1 or 3.2")
-    if not isinstance(document.get("paths"), Mapping) and not mapping(document.get("webhooks")):
-        raise OpenApiError("it is an OpenAPI document without 'paths'")
-    minor = rest.partition(".")[0]
-    return int(major), int(minor) if minor.isdecimal() else 0

@@ -10,6 +10,7 @@ from utcp_bridge.openapi.nodes import mapping, text
 
 _MOST_SCOPES = 5
 _MOST_CHARACTERS = 200
+_MOST_WRITTEN = 800  # names, scopes and URLs are the document's, and may be of any length
 _PLACES = {"header": "header", "query": "query parameter", "cookie": "cookie"}
 # A flow, the URL in it that a token comes by, and how; the names of Swagger 2.0 beside those of OpenAPI 3.
 _WAYS_TO_A_TOKEN = (
@@ -39,7 +40,8 @@ def credential_descriptions(
     """
     author = shortened(" ".join(plain(scheme.get("description")).split()), _MOST_CHARACTERS)
     for field, what in _fields(scheme, auth, _with(scopes), absolute):
-        yield field, f"{what}. The document says: {author}" if author else what
+        told = shortened(" ".join(what.split()), _MOST_WRITTEN)
+        yield field, f"{told}. The document says: {author}" if author else told
 
 
 def _fields(

@@ -15,11 +15,11 @@ from utcp_bridge.openapi.media import FORM
 from utcp_bridge.openapi.nodes import Node, OperationError, key_text, mapping, sequence, text
 from utcp_bridge.openapi.paths import PLACEHOLDER, path_template, placeholder_for
 from utcp_bridge.openapi.schemas import Schema, SchemaReader
+from utcp_bridge.openapi.styles import delimited, field_styles
 
 BODY: Final = "body"
 """The argument that is a whole body, as upstream names it."""
 
-_DELIMITED_STYLES = frozenset({"spaceDelimited", "pipeDelimited", "tabDelimited"})
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, section 5.6.2
 _NOT_COOKIE_NAME = re.compile(r"[\s\x00-\x1f;,=\"]")  # RFC 6265, section 4.1.1; brackets are in use
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -32,8 +32,6 @@ _STYLES: Mapping[str, Mapping[str, bool]] = {
     "header": {"simple": False},
     "cookie": {"form": True, "cookie": True},
 }
-# Swagger 2.0, "collectionFormat" of the Parameter Object.
-_DELIMITED: Mapping[str, str] = {"ssv": "spaceDelimited", "tsv": "tabDelimited", "pipes": "pipeDelimited"}
 # OpenAPI 3.0.3, section 4.7.12.1: these are described elsewhere.
 _NOT_PARAMETERS = frozenset({"accept", "authorization", "content-type"})
 # The connection writes them.
@@ -72,7 +70,13 @@ class Parameter:
         return self.location == "path" or self.node.fields.get("required") is True
 
     def schema(self, reader: SchemaReader) -> Schema:
-        """Its schema, converted, with what the parameter says about itself."""
+        """Its schema, converted, with what the parameter says about itself; shared, so do not change it."""
+        key = id(self.node.value), self.location
+        if key not in reader.kept:
+            reader.kept[key] = self.node.value, self._schema(reader)  # alive, so that its identity stays its own
+        return reader.kept[key][1]
+
+    def _schema(self, reader: SchemaReader) -> Schema:
         fields = self.node.fields
         converted = reader.read(self.schema_node)
         if self.location == "path" and reader.hides_all(self.schema_node):
@@ -222,50 +226,26 @@ def add_parameters(
         wire = parameter.name
         if parameter.location == "query":
             wire = template.query_names.get(wire, wire)
-        mapped.append({"argument": name, "name": wire, **_written(parameter, reserved=reserved)})
+        mapped.append({"argument": name, "name": wire, **placed(parameter, reserved=reserved)})
     return PLACEHOLDER.sub(lambda match: f"{{{spellings.get(match[1], match[1])}}}", template.text)
 
 
-def delimited(fields: Mapping[Any, Any]) -> tuple[str, bool]:
-    """Style and explode that Swagger 2.0's `collectionFormat` stands for; it is `csv` by default."""
-    format_name = fields.get("collectionFormat")
-    if format_name == "multi":
-        return "form", True
-    return _DELIMITED.get(str(format_name), "form"), False
+def placed(parameter: Parameter, *, reserved: Collection[str] = ()) -> dict[str, Any]:
+    """Where the argument goes and how it is written there, in the terms of the call template.
 
-
-def _field_styles(media: Node | None) -> dict[str, str]:
-    encodings = () if media is None else media.get("encoding").items()
-    return {
-        name: form_style(text(encoding.fields.get("style")), encoding.fields.get("explode"))
-        for name, encoding in encodings
-        if "style" in encoding.fields or "explode" in encoding.fields
-    }
-
-
-def form_style(style: str, explode: Any) -> str:
-    """The style of a form's field in the transport's terms, which have one name for style and explode together."""
-    if style == "deepObject":
-        return style
-    if style in _DELIMITED_STYLES:
-        return "form" if explode is True else style
-    return "commaDelimited" if explode is False else "form"
-
-
-def _written(parameter: Parameter, *, reserved: Collection[str]) -> dict[str, Any]:
-    """How the argument is written, in the terms of the call template."""
+    Args:
+        parameter: The parameter.
+        reserved: The locations where `allowReserved` counts; default none.
+    """
     fields = parameter.node.fields
     location = parameter.location
-    content_type, _ = parameter.content
+    content_type, media = parameter.content
     if location == "querystring":
-        if media_type(content_type) == FORM:
-            of_fields = _field_styles(parameter.content[1])
-            return {
-                "location": "query",
-                "style": "form",
-                "explode": True,
-                **({"field_styles": of_fields} if of_fields else {}),
-            }
+        if media is not None and media_type(content_type) == FORM:
+            of_fields = field_styles(media.get("encoding"))
+            named = {"field_styles": of_fields.escaped, "reserved_styles": of_fields.reserved}
+            found = {key: value for key, value in named.items() if value}
+            return {"location": "query", "style": "form", "explode": True, **found}
         return {"location": "query", "whole_query": True, "json_content": is_json(media_type(content_type))}
     if content_type and "schema" not in fields:
         kind = media_type(content_type)

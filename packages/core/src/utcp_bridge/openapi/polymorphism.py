@@ -30,11 +30,14 @@ class Arm:
         node: The schema; of None where it stands there itself, without a name.
         tags: The values of the discriminating property that mean this one.
         allowed: The values that the schema itself allows for the property; None if it does not say.
+        is_default: Whether it is meant, too, where the property is missing or has an unknown value (`defaultMapping`
+            of OpenAPI 3.2).
     """
 
     node: Node
     tags: tuple[str, ...]
     allowed: tuple[Any, ...] | None = None
+    is_default: bool = False
 
 
 class Subtypes:
@@ -56,14 +59,15 @@ class Subtypes:
         tag = _property(discriminator) or ""
         mapped = self._mapped(discriminator, node.base)
         children = {id(child.value): child for child in self._descendants(node)}
-        for target, _ in mapped.values():
+        default = self._default(discriminator, node.base)
+        for target in (*(target for target, _ in mapped.values()), *([default] if default else [])):
             children.setdefault(id(target.value), target)
-        return [self._arm(child, tag, mapped) for child in children.values()]
+        return [self._arm(child, tag, mapped, default) for child in children.values()]
 
     def arms(self, schemas: Sequence[Any], discriminator: Any, base: str) -> list[Arm]:
         """What the discriminator calls each schema of a `oneOf` or `anyOf`."""
         tag = _property(discriminator) or ""
-        mapped = self._mapped(discriminator, base)
+        mapped, default = self._mapped(discriminator, base), self._default(discriminator, base)
         found: list[Arm] = []
         for schema in schemas:
             reference = mapping(schema).get("$ref")
@@ -74,7 +78,7 @@ class Subtypes:
             if node.value is None:
                 found.append(Arm(node, (), self._allowed(Node(schema, base), tag)))
             else:
-                found.append(self._arm(node, tag, mapped))
+                found.append(self._arm(node, tag, mapped, default))
         return found
 
     def covers(self, node: Node, tag: str, tags: Sequence[str]) -> bool:
@@ -82,9 +86,14 @@ class Subtypes:
         allowed = self._allowed(node, tag)
         return allowed is not None and set(map(str, allowed)) <= set(tags)
 
-    def _arm(self, node: Node, tag: str, mapped: Mapping[int, tuple[Node, list[str]]]) -> Arm:
+    def _arm(self, node: Node, tag: str, mapped: Mapping[int, tuple[Node, list[str]]], default: Node | None) -> Arm:
         tags = mapped[id(node.value)][1] if id(node.value) in mapped else [node.name]
-        return Arm(node, tuple(tags), self._allowed(node, tag))
+        is_default = default is not None and default.value is node.value
+        return Arm(node, tuple(tags), self._allowed(node, tag), is_default)
+
+    def _default(self, discriminator: Any, base: str) -> Node | None:
+        target = mapping(discriminator).get("defaultMapping")
+        return self._target(target, base) if isinstance(target, str) else None
 
     def _mapped(self, discriminator: Any, base: str) -> dict[int, tuple[Node, list[str]]]:
         found: dict[int, tuple[Node, list[str]]] = {}
@@ -193,6 +202,9 @@ def distinguished(arms: Sequence[tuple[Arm, Any]], tag: str) -> tuple[list[Any],
         tags = [value for value in arm.tags if arm.allowed is None or value in arm.allowed]
         if arm.allowed is not None and len(arm.allowed) == 1:
             written.append(schema)
+        elif arm.is_default and isinstance(schema, dict) and "properties" not in schema:
+            others = [value for other, _ in arms if other is not arm for value in other.tags]
+            written.append({**schema, "properties": {tag: {"not": {"enum": others}}}} if others else schema)
         elif tags and isinstance(schema, dict) and "properties" not in schema:
             wanted = {"const": tags[0]} if len(tags) == 1 else {"enum": tags}
             written.append({**schema, "properties": {tag: wanted}, "required": [tag]})

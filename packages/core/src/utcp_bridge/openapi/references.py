@@ -14,6 +14,7 @@ MAX_REFERENCES = 64
 
 _MAX_INDEXED_DEPTH = 64
 _COMPONENTS = ("definitions", "components")
+_HIERARCHICAL = frozenset({"", "file", "http", "https"})
 
 
 class DanglingReferenceError(OperationError):
@@ -40,7 +41,8 @@ class Documents:
         self.location = location
         self.url = identity_of(document, url)
         self.wanted: set[str] = set()
-        self._documents: dict[str, Any] = {**(siblings or {}), location: document, self.url: document}
+        names = dict.fromkeys((text(document.get("$self")) or location, location, self.url), document)
+        self._documents: dict[str, Any] = {**(siblings or {}), **names}
         self._resolved: dict[tuple[str, str], Node | DanglingReferenceError] = {}
         self._anchors: dict[tuple[str, str], Any] | None = None
 
@@ -201,8 +203,8 @@ def joined_address(base: str, reference: str) -> str:
 def identity_of(document: Mapping[str, Any], url: str) -> str:
     """The URL that references in a main document start from: its `$self`, or where it came from."""
     location = joined_address(url, "")
-    own = document.get("$self")  # OpenAPI 3.2, section 4.1
-    return (joined_address(location, own) or location) if isinstance(own, str) else location
+    own = joined_address(location, text(document.get("$self")))  # OpenAPI 3.2, section 4.1
+    return own if urlsplit(own).scheme in _HIERARCHICAL else location  # nothing is relative to a URN
 
 
 def relocated(address: str, identity: str, location: str) -> str:

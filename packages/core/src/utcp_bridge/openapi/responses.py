@@ -36,7 +36,7 @@ class ResponseReader:
         response = self._success(operation)
         if response is None:
             return None, None
-        content = dict(response.get("content").items())
+        content = {kind: described for kind, described in response.get("content").items() if not kind.startswith("x-")}
         if not content and "schema" in response.fields:  # Swagger 2.0
             return self._reader.read(response.get("schema")), _accept(produces)
         if not content:

@@ -96,10 +96,12 @@ class SchemaReader:
 
     Attributes:
         problems: What could not be read and accepts anything, in order of its appearance, each once.
+        kept: Schemas of parameters, which many operations refer to, by the identity and the location of each.
     """
 
     def __init__(self, documents: Documents, direction: Direction, *, siblings_count: bool) -> None:
         self.problems: dict[str, None] = {}
+        self.kept: dict[tuple[int, str], tuple[Any, Schema]] = {}
         self._documents = documents
         self._direction = direction
         self._siblings_count = siblings_count
@@ -301,8 +303,12 @@ class SchemaReader:
         self._size += len(converted)
         tags = [value for arm, _ in arms for value in arm.tags]
         if not self._subtypes.covers(node, tag, tags):
-            own = {"$ref": _REFERENCE + self._name(node, Form())}
-            converted.append({**own, "properties": {tag: {"not": {"enum": tags}}}})
+            own: dict[str, Any] = {"$ref": _REFERENCE + self._name(node, Form())}
+            if any(arm.is_default for arm, _ in arms):  # an unknown tag means that one
+                own |= {"properties": {tag: {"const": node.name}}, "required": [tag]}
+            else:
+                own["properties"] = {tag: {"not": {"enum": tags}}}
+            converted.append(own)
         description = node.fields.get("description")
         return {**({"description": description} if isinstance(description, str) else {}), "anyOf": converted}
 

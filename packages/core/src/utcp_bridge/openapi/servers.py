@@ -15,12 +15,13 @@ from utcp_bridge.openapi.references import Documents, joined_address
 
 NO_SERVER = "the OpenAPI document names no server; give its address as 'base_url' in the manual's call template"
 
+_MOST_CHOICES = 10
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _OVER_HTTP = re.compile(r"https?://", re.IGNORECASE)
 _OTHER_SCHEME = re.compile(r"(?!https?://)[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _AUTHORITY = re.compile(r"(?:[^/?#]*//[^/?#]*)?")
 _DOLLAR = re.compile(r"\$(?=\{[^{}]+\})")
-_CAPITALS = re.compile(r"\$(?=_*[A-Z])")
+_DOLLAR_NAME = re.compile(r"\$(?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +31,12 @@ class Server:
     Attributes:
         url: Its URL without a slash at the end; may hold placeholders.
         variables: What the document says of each placeholder that is left, by name.
+        warnings: What is odd about the values that its variables were given, in whole sentences.
     """
 
     url: str
     variables: Mapping[str, Mapping[Any, Any]] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
 
 class Servers:
@@ -59,6 +62,17 @@ class Servers:
         self._base_url = base_url
         self._of_document: Server | None = None
         self._variables = variables or {}
+        self._known: dict[str, None] = {}
+        self._warnings: dict[str, None] = {}
+
+    def warnings(self) -> tuple[str, ...]:
+        """What is odd about the values that variables were given for the servers so far, in whole sentences."""
+        unknown = [] if self._base_url else [name for name in self._variables if name not in self._known]
+        known = f"its servers have {', '.join(map(repr, self._known))}" if self._known else "its servers have none"
+        return (
+            *self._warnings,
+            *(f"'server_variables' gives {name!r}, which no server of the document has; {known}" for name in unknown),
+        )
 
     def of(self, operation: Operation) -> Server:
         """The server of an operation: its own, else that of its path, else that of the document.
@@ -94,7 +108,9 @@ class Servers:
         best = next((server for server in callable_ones if self._is_allowed(server)), callable_ones[0])
         # Generators write `http` and `https` of one address as two servers.
         encrypted = [server for server in callable_ones if server.url == best.url.replace("http://", "https://", 1)]
-        return encrypted[0] if encrypted else best
+        best = encrypted[0] if encrypted else best
+        self._warnings |= dict.fromkeys(best.warnings)
+        return best
 
     def _is_allowed(self, server: Server) -> bool:
         return not self._spec_url or is_loopback(self._spec_url) or not is_loopback(server.url)
@@ -102,12 +118,24 @@ class Servers:
     def _server(self, fields: Mapping[Any, Any], location: str) -> Server | str:
         url = _without_dollars(text(fields.get("url")) or "/")
         variables = {key_text(name): mapping(value) for name, value in mapping(fields.get("variables")).items()}
+        warnings: list[str] = []
 
         def value(match: re.Match[str]) -> str:
             name = match[1]
             declared = variables.get(name, {})
-            given = self._variables.get(name, declared.get("default"))
-            return match[0] if given is None else _as_text(given)
+            self._known[name] = None
+            if name not in self._variables:
+                default = declared.get("default")
+                return match[0] if default is None else _without_dollars(_as_text(default))
+            given = _as_text(self._variables[name])
+            choices = [_as_text(choice) for choice in sequence(declared.get("enum"))]
+            if choices and given not in choices:
+                expected = ", ".join(map(repr, choices[:_MOST_CHOICES])) + (", ..." if choices[_MOST_CHOICES:] else "")
+                warnings.append(
+                    f"'server_variables' gives {name!r} the value {given!r}, which is used although the document "
+                    f"expects {expected}"
+                )
+            return given
 
         url = _PLACEHOLDER.sub(value, url)
         if open_names := _PLACEHOLDER.findall(_AUTHORITY.match(url)[0]):  # type: ignore[index]  # it fits any text
@@ -121,9 +149,8 @@ class Servers:
             return f"its server {text(fields.get('url'))!r} is no URL"
         if not _OVER_HTTP.match(url):
             url = joined_address(location, url)
-        return Server(
-            url.partition("#")[0].rstrip("/"), {name: variables.get(name, {}) for name in _PLACEHOLDER.findall(url)}
-        )
+        left = {name: variables.get(name, {}) for name in _PLACEHOLDER.findall(url)}
+        return Server(url.partition("#")[0].rstrip("/"), left, tuple(warnings))
 
     def _swagger(self, operation: Operation) -> Server:
         fields = self._root.fields
@@ -144,12 +171,16 @@ class Servers:
 
 def joined(server: Server, path: str) -> str:
     """The URL of a path on a server: appended to it, never resolved against it (OpenAPI 3.0.3, section 4.7.8)."""
-    return f"{server.url}{'' if path.startswith('/') else '/'}{_without_dollars(path)}"
+    base, _, query = server.url.partition("?")
+    if query:
+        path = path.partition("#")[0]
+        path += ("&" if "?" in path else "?") + query
+    return f"{base.rstrip('/')}{'' if path.startswith('/') else '/'}{_without_dollars(path)}"
 
 
 def _without_dollars(url: str) -> str:
-    # `/users/${id}` is JavaScript's spelling of a template; it and `$NAME` would be variables of the user's in UTCP.
-    return _CAPITALS.sub("%24", _DOLLAR.sub("", url))
+    # `/users/${id}` is JavaScript's spelling of a template; it and `$name` could be variables of the user's in UTCP.
+    return _DOLLAR_NAME.sub("%24", _DOLLAR.sub("", url))
 
 
 def is_loopback(url: str) -> bool:

@@ -8,19 +8,23 @@ import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from utcp_bridge.content_types import is_json, media_type
 from utcp_bridge.errors import ToolArgumentsError
 from utcp_bridge.transports.http.files import BINARY, as_file, is_file
 from utcp_bridge.transports.http.values import (
     QueryStyle,
+    form_fields,
     form_text,
-    joined_members,
     json_text,
     plain_text,
 )
 
+_Part: TypeAlias = tuple[dict[str, str], bytes]
+"""The headers of a part, and its content."""
+
+_FORM_DATA = "multipart/form-data"
 _LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"})
 _SEQUENCE = "application/json-seq"
 
@@ -33,16 +37,20 @@ class BodyRules:
 
     Attributes:
         upload_dir: The only folder that files are read from; None (default) allows none.
-        file_fields: Fields of a multipart body that are files whatever their value looks like.
+        file_fields: Fields of a form that are files, in a multipart one whatever their value looks like.
         part_types: The content type of single parts of a multipart body, or several to choose from, divided by
-            commas; JSON for a field of a urlencoded one.
+            commas; JSON for a field of a urlencoded one. Parts of a list are named by their index, `*` for the rest.
         form_styles: The OpenAPI `style` of single fields of a form.
+        reserved_styles: Likewise, of fields of a urlencoded form that keep reserved characters.
+        part_headers: Headers of single parts of a multipart body.
     """
 
     upload_dir: Path | None = None
     file_fields: frozenset[str] = frozenset()
     part_types: Mapping[str, str] = field(default_factory=dict)
     form_styles: Mapping[str, QueryStyle] = field(default_factory=dict)
+    reserved_styles: Mapping[str, QueryStyle] = field(default_factory=dict)
+    part_headers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,9 @@ def encode_body(value: Any, content_type: str, rules: BodyRules) -> Body | None:
     if value is None:
         return None
     if kind == "application/x-www-form-urlencoded":
+        if isinstance(value, dict) and any(_holds_file(value.get(name)) for name in rules.file_fields):
+            # It has no room for a file's name and type; servers that take a file take it as multipart.
+            return _multipart(value, _FORM_DATA, rules)
         return Body(_urlencoded(value, rules).encode(), content_type)
     if kind.startswith("multipart/"):
         return _multipart(value, kind, rules)
@@ -124,7 +135,7 @@ def _urlencoded(value: Any, rules: BodyRules) -> str:
     if not isinstance(value, dict):
         raise ToolArgumentsError("The body is a form, so it must be an object whose properties are its fields.")
     fields = {name: _form_field(name, item, rules) for name, item in value.items()}
-    return form_text(fields, rules.form_styles)
+    return form_text(fields, rules.form_styles, rules.reserved_styles)
 
 
 def _form_field(name: str, value: Any, rules: BodyRules) -> Any:
@@ -132,41 +143,65 @@ def _form_field(name: str, value: Any, rules: BodyRules) -> Any:
     return json_text(value) if is_text else value
 
 
+def _holds_file(value: Any) -> bool:
+    return any(map(is_file, value)) if isinstance(value, list) else is_file(value)
+
+
 def _multipart(value: Any, kind: str, rules: BodyRules) -> Body:
-    if not isinstance(value, dict):
+    if isinstance(value, dict):
+        parts = [part for name, item in value.items() for part in _named_parts(name, item, rules)]
+    elif isinstance(value, list) and kind != _FORM_DATA:
+        parts = [_listed_part(index, item, rules) for index, item in enumerate(value)]
+    else:
         raise ToolArgumentsError(
             "The body is a multipart form, so it must be an object whose properties are its parts."
         )
     boundary = f"utcp-bridge-{secrets.token_hex(16)}"
     chunks: list[bytes] = []
-    for name, item in value.items():
-        for headers, content in _parts(name, item, rules):
-            chunks += [f"--{boundary}\r\n{headers}\r\n\r\n".encode(), content, b"\r\n"]
+    for headers, content in parts:
+        written = "".join(f"{name}: {text}\r\n" for name, text in headers.items())
+        chunks += [f"--{boundary}\r\n{written}\r\n".encode(), content, b"\r\n"]
     chunks.append(f"--{boundary}--\r\n".encode())
     return Body(b"".join(chunks), f"{kind}; boundary={boundary}")
 
 
-def _parts(name: str, value: Any, rules: BodyRules) -> Iterator[tuple[str, bytes]]:
-    part_type = rules.part_types.get(name, "")
+def _named_parts(name: str, value: Any, rules: BodyRules) -> Iterator[_Part]:
+    more = rules.part_headers.get(name, {})
     style = rules.form_styles.get(name)
-    if isinstance(value, list) and style not in (None, "form"):
-        value = joined_members(value, style)
-    items = value if isinstance(value, list) and not is_json(media_type(part_type)) else [value]
-    for item in items:
-        if item is None:
-            continue
-        disposition = f'Content-Disposition: form-data; name="{_quoted(name)}"'
-        file = as_file(item, name, rules.upload_dir, declared=name in rules.file_fields)
-        if file is not None:
-            # Generators write the type of bytes for every file; it says nothing that the giver does not know better.
-            kind = file.typed("" if media_type(part_type) == BINARY else part_type)
-            yield f'{disposition}; filename="{_quoted(file.name)}"\r\nContent-Type: {_one_line(kind)}', file.content
-        elif part_type or isinstance(item, (dict, list)):
-            kind = part_type.partition(",")[0] or "application/json"
-            text = json_text(item) if is_json(media_type(kind)) else plain_text(item)
-            yield f"{disposition}\r\nContent-Type: {_one_line(kind)}", text.encode()
-        else:
-            yield disposition, plain_text(item).encode(errors="replace")
+    if style is not None and not _holds_file(value):
+        for key, text in form_fields(name, value, style):
+            yield {**_disposition(key), **more}, text.encode(errors="replace")
+        return
+    is_one = not isinstance(value, list) or is_json(media_type(rules.part_types.get(name, "")))
+    for item in [value] if is_one else value:
+        if item is not None:
+            headers, content, file_name = _part(name, name, item, rules)
+            yield {**_disposition(name, file_name), **headers, **more}, content
+
+
+def _listed_part(index: int, item: Any, rules: BodyRules) -> _Part:
+    known = str(index) in rules.part_types or str(index) in rules.file_fields
+    headers, content, _ = _part(str(index) if known else "*", f"number {index + 1}", item, rules)
+    return headers, content
+
+
+def _part(key: str, name: str, item: Any, rules: BodyRules) -> tuple[dict[str, str], bytes, str | None]:
+    part_type = rules.part_types.get(key, "")
+    file = as_file(item, name, rules.upload_dir, declared=key in rules.file_fields)
+    if file is not None:
+        # Generators write the type of bytes for every file; it says nothing that the giver does not know better.
+        kind = file.typed("" if media_type(part_type) == BINARY else part_type)
+        return {"Content-Type": _one_line(kind)}, file.content, file.name
+    if part_type or isinstance(item, (dict, list)):
+        kind = part_type.partition(",")[0] or "application/json"
+        text = json_text(item) if is_json(media_type(kind)) else plain_text(item)
+        return {"Content-Type": _one_line(kind)}, text.encode(), None
+    return {}, plain_text(item).encode(errors="replace"), None
+
+
+def _disposition(name: str, file_name: str | None = None) -> dict[str, str]:
+    filename = "" if file_name is None else f'; filename="{_quoted(file_name)}"'
+    return {"Content-Disposition": f'form-data; name="{_quoted(name)}"{filename}'}
 
 
 def _quoted(name: str) -> str:

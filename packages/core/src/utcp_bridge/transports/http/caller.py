@@ -92,9 +92,11 @@ class HttpCaller:
                 frozenset(template.file_fields),
                 template.part_types,
                 template.form_styles,
+                template.reserved_styles,
+                request.part_headers,
             )
         encode = partial(encode_body, request.content, request.content_type, rules)
-        may_read_files = rules.upload_dir is not None and isinstance(request.content, dict)
+        may_read_files = rules.upload_dir is not None and isinstance(request.content, (dict, list))
         return await asyncio.to_thread(encode) if may_read_files else encode()
 
     async def answer(

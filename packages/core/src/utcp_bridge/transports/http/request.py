@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
@@ -69,6 +69,7 @@ class HttpRequest:
         content_type: What the body is sent as.
         secret_headers: Lower-case names of headers that hold credentials.
         oauth2: The credentials to get a token with, if any.
+        part_headers: Headers of single parts of a multipart body, by the part's name.
     """
 
     method: str
@@ -79,6 +80,7 @@ class HttpRequest:
     content_type: str
     secret_headers: frozenset[str]
     oauth2: OAuth2Auth | None
+    part_headers: dict[str, CIMultiDict[str]] = field(default_factory=dict)
 
 
 def build_request(template: HttpCallTemplate, arguments: Mapping[str, Any]) -> HttpRequest:
@@ -104,6 +106,7 @@ def build_request(template: HttpCallTemplate, arguments: Mapping[str, Any]) -> H
 
     headers: CIMultiDict[str] = CIMultiDict(template.headers or {})
     cookies: list[str] = []
+    part_headers: dict[str, CIMultiDict[str]] = {}
     for name in template.header_fields or ():
         if name in arguments and name not in used:
             used.add(name)
@@ -111,7 +114,8 @@ def build_request(template: HttpCallTemplate, arguments: Mapping[str, Any]) -> H
     for parameter in parameters:
         if parameter.argument in arguments and parameter.location != "path":
             used.add(parameter.argument)
-            _place(parameter, arguments[parameter.argument], headers, query, cookies)
+            filled = part_headers.setdefault(parameter.part, CIMultiDict()) if parameter.location == "part" else headers
+            _place(parameter, arguments[parameter.argument], filled, query, cookies)
 
     written = mapped.written if mapped else None
     if written is not None:
@@ -150,6 +154,7 @@ def build_request(template: HttpCallTemplate, arguments: Mapping[str, Any]) -> H
         headers.get("Content-Type") or template.content_type,
         secret_names,
         oauth2,
+        part_headers,
     )
 
 
@@ -218,13 +223,15 @@ def _place(
         value = json_text(value)
     elif parameter.form_content:
         value = form_text(value)
-    if parameter.location == "header":
+    if parameter.location in ("header", "part"):
         _set_header(headers, parameter.name, value, explode=bool(parameter.explode), style=parameter.style)
     elif parameter.location == "cookie":
         cookies.extend(cookie_pairs(parameter, value))
-    elif parameter.field_styles and isinstance(value, dict):
+    elif (parameter.field_styles or parameter.reserved_styles) and isinstance(value, dict):
         for name, item in value.items():
-            query.extend(query_pairs(name, item, style=parameter.field_styles.get(name, "form")))
+            encode = reserved_kept if name in parameter.reserved_styles else percent_encoded
+            field_style = parameter.reserved_styles.get(name) or parameter.field_styles.get(name, "form")
+            query.extend(query_pairs(name, item, style=field_style, encode=encode))
     elif parameter.whole_query:
         query.append(value if parameter.form_content else percent_encoded(value))
     else:

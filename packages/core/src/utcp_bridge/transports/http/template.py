@@ -20,7 +20,8 @@ class HttpParameter(BaseModel):
     Attributes:
         argument: The tool's argument.
         name: Its name on the wire.
-        location: Where it goes.
+        location: Where it goes; `"part"` is a header of one part of a multipart body.
+        part: The name of that part.
         style: Its `style`; None (default) is that of OpenAPI for path and header, and for a query repeats lists
             and writes objects as JSON text.
         explode: Its `explode`; None (default) is OpenAPI's default for the style.
@@ -28,6 +29,7 @@ class HttpParameter(BaseModel):
         json_content: True for a parameter with `content: application/json`, which is always JSON text.
         form_content: True for one with `content: application/x-www-form-urlencoded`, which is the text of a form.
         field_styles: The style of single properties, for an object whose properties are parameters of the query.
+        reserved_styles: Likewise, for properties that keep reserved characters.
         whole_query: True for a query without a name, whose value is all of it (OpenAPI 3.2's `querystring`).
     """
 
@@ -35,7 +37,8 @@ class HttpParameter(BaseModel):
 
     argument: str
     name: str
-    location: Literal["path", "query", "header", "cookie"]
+    location: Literal["path", "query", "header", "cookie", "part"]
+    part: str = ""
     style: PathStyle | QueryStyle | CookieStyle | None = None
     explode: bool | None = None
     allow_reserved: bool = False
@@ -43,6 +46,7 @@ class HttpParameter(BaseModel):
     form_content: bool = False
     whole_query: bool = False
     field_styles: dict[str, QueryStyle] = Field(default_factory=dict)
+    reserved_styles: dict[str, QueryStyle] = Field(default_factory=dict)
 
 
 class MappedHttpCallTemplate(HttpCallTemplate):
@@ -54,11 +58,13 @@ class MappedHttpCallTemplate(HttpCallTemplate):
         http_method: Any method (RFC 9110, section 9.1), since OpenAPI 3.2 lets an API have its own.
         parameters: The place of each argument.
         body_arguments: Argument to property, for a body whose properties are arguments of their own.
-        file_fields: Properties of a multipart body that are files; a text in such a property is the file's content.
+        file_fields: Properties of a form that are files; in a multipart one a text in such a property is the file's
+            content, and a urlencoded one with a file in it is sent as multipart.
         body_required: Whether a body is sent even if none of `body_arguments` is given; default False.
         part_types: The content type of single parts of a multipart body, or several to choose from, divided by
-            commas; JSON for a field of a urlencoded one.
+            commas; JSON for a field of a urlencoded one. Parts of a list are named by their index, `*` for the rest.
         form_styles: `style` of single fields of a form, with the default of `explode` for it.
+        reserved_styles: Likewise, of fields of a urlencoded form that keep reserved characters.
         undeclared: What happens to arguments that have no place: `"query"` (default) adds them to the query,
             as upstream does; `"refuse"` is for a closed schema.
         more_auth: Credentials needed besides `auth`.
@@ -72,6 +78,7 @@ class MappedHttpCallTemplate(HttpCallTemplate):
     file_fields: list[str] = Field(default_factory=list)
     part_types: dict[str, str] = Field(default_factory=dict)
     form_styles: dict[str, QueryStyle] = Field(default_factory=dict)
+    reserved_styles: dict[str, QueryStyle] = Field(default_factory=dict)
     undeclared: Literal["query", "refuse"] = "query"
     more_auth: list[Auth] = Field(default_factory=list)
     written: WrittenRequest | None = None

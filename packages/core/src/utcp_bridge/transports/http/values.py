@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from utcp_bridge.errors import ToolArgumentsError
 
@@ -23,6 +23,7 @@ _ESCAPE = re.compile("(%[0-9A-Fa-f]{2})")
 # Reserved characters (RFC 3986, section 2.2) that neither end a query nor divide its parameters.
 _RESERVED_IN_QUERY = ":/?@!$'()*,;"
 _RESERVED_IN_PATH = ":@!$&'()*+,;="
+_RESERVED_IN_FORM = _RESERVED_IN_QUERY + "#[]"
 _DELIMITERS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
 _NAME_SAFE = "$@:!*'()/?,"  # so that `$top` reads as its documentation writes it
 
@@ -73,6 +74,11 @@ def reserved_kept_in_path(value: Any) -> str:
     return _escapes_kept(value, _RESERVED_IN_PATH)
 
 
+def reserved_kept_in_form(value: Any) -> str:
+    """Likewise, without what divides the fields of a form or stands for a space."""
+    return _escapes_kept(value, _RESERVED_IN_FORM)
+
+
 def _escapes_kept(value: Any, safe: str) -> str:
     parts = _ESCAPE.split(plain_text(value))
     return "".join(part if index % 2 else percent_encoded(part, safe=safe) for index, part in enumerate(parts))
@@ -86,9 +92,11 @@ def simple(value: Any, encode: Callable[[Any], str], *, explode: bool = False, s
     return _DELIMITERS.get(style or "", ",").join(_members(value, encode, explode=explode))
 
 
-def joined_members(value: Any, style: QueryStyle | None) -> str:
-    """A list as one text, in a delimited style and not encoded: what a field of a form holds."""
-    return simple(value, plain_text, style=style)
+def form_fields(name: str, value: Any, style: QueryStyle) -> Iterator[tuple[str, str]]:
+    """The names and values that one value makes in a style, not encoded: the parts of a multipart form."""
+    for pair in query_pairs(name, value, style=style):
+        key, _, text = pair.partition("=")
+        yield unquote(key), unquote(text)
 
 
 def path_text(
@@ -160,17 +168,26 @@ def query_pairs(
         yield f"{key}={encode(value)}"
 
 
-def form_text(value: Any, styles: Mapping[str, QueryStyle] | None = None) -> str:
+def form_text(
+    value: Any,
+    styles: Mapping[str, QueryStyle] | None = None,
+    reserved_styles: Mapping[str, QueryStyle] | None = None,
+) -> str:
     """An object as the text of a form (https://url.spec.whatwg.org/#urlencoded-serializing); a text is one already.
 
     Args:
         value: The object.
         styles: The style of single fields; default none.
+        reserved_styles: Likewise, of fields that keep reserved characters; default none.
     """
     if not isinstance(value, dict):
         return plain_text(value)
+    styles, reserved_styles = styles or {}, reserved_styles or {}
     pairs = (
-        query_pairs(name, item, style=(styles or {}).get(name), encode=_form_value) for name, item in value.items()
+        query_pairs(name, item, style=reserved_styles[name], encode=reserved_kept_in_form)
+        if name in reserved_styles
+        else query_pairs(name, item, style=styles.get(name), encode=_form_value)
+        for name, item in value.items()
     )
     return "&".join(pair for found in pairs for pair in found)
 
