@@ -335,6 +335,28 @@ def test_an_undefined_variable_that_is_no_argument_is_told_as_ever(server: HttpS
     assert _sent(server, tool, {"a": "1"}, m_KEY="k").target == "/?q=1&appid=k"
 
 
+@pytest.mark.parametrize("properties", [(), ("other",)])
+def test_a_variable_that_may_be_meant_as_an_argument_is_told_as_both(
+    server: HttpServer, properties: tuple[str, ...]
+) -> None:
+    for template in (
+        {"url": f"{server.url}/${{id}}"},
+        {"url": f"{server.url}/", "query_params": {"q": "${id}"}},
+        {"url": f"{server.url}/", "headers": {"X-Id": "${id}"}},
+        {"call_template_type": "cli", "url": "", "commands": [{"command": "echo ${id}"}]},
+    ):
+        with _toolset(_tool(properties=properties, **template)) as toolset:
+            told = toolset.call("m_t", {}).content
+        assert "'m_id' is not defined" in told
+        assert "The tool declares no argument of that name ('${id}'); if one is meant, its 'inputs' must list" in told
+    auth = {"auth_type": "api_key", "api_key": "${key}", "var_name": "X-K"}
+    for tool in (_tool(f"{server.url}/${{KEY}}", properties), _tool(f"{server.url}/", properties, auth=auth)):
+        with _toolset(tool) as toolset:
+            told = toolset.call("m_t", {}).content
+        assert "is not defined" in told
+        assert "argument" not in told
+
+
 def test_what_stands_for_nothing_is_left_out_and_told(server: HttpServer) -> None:
     auth = {"auth_type": "bearer", "token": "sk-1"}
     tool = _tool(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,6 +33,13 @@ CONTEXTS = {
     "in double quotes in a substitution in double quotes": f"printf '<%s>' \"$(printf '%s' \"{X}\")\"",
     "in single quotes in a substitution in double quotes": f"printf '<%s>' \"$(printf '%s' '{X}')\"",
     "in backticks": f"printf '<%s>' \"`printf '%s' {X}`\"",
+    "in quotes with a backslash in backticks": f"printf '<%s>' \"`printf '%s' \\\"{X}\\\"`\"",
+    "in a substitution with a backslash in backticks": (
+        f"printf '<%s>' \"`printf '%s' \\\"\\$(printf '%s' {X})\\\"`\""
+    ),
+    "in backticks in backticks": f"printf '<%s>' \"`v=\\`printf '%s' {X}\\`; printf '%s' \\\"\\$v\\\"`\"",
+    "after a comment in backticks": f"printf '%.0s<%s>' `echo a # it's` {X}",
+    "after the number of the shell": f"printf '%.0s<%s>' $$'a\\' {X}",
     "two substitutions deep": f'printf "<%s>" "$(printf "%s" "$(printf "%s" {X})")"',
     "after a case in a substitution": f"printf '<%s>' \"$(case a in a) printf '%s' {X};; esac)\"",
     "after a parenthesised case": f"printf '<%s>' \"$(case a in (a) printf '%s' {X};; esac)\"",
@@ -43,6 +51,9 @@ CONTEXTS = {
     "after a literal here-document": f"cat <<'EOF' >/dev/null\nit's \"\nEOF\nprintf '<%s>' {X}",
     "in a here-document in a substitution": f'printf "<%s>" "$(cat <<EOF\n{X}\nEOF\n)"',
     "in a substitution in a here-document": f"printf '<'; head -c -1 <<EOF\n$(printf '%s' {X})\nEOF\nprintf '>'",
+    "as a default in a substitution in a here-document": (
+        f"printf '<'; head -c -1 <<EOF\n$(printf '%s' ${{nothing:-{X}}})\nEOF\nprintf '>'"
+    ),
     "in a here-string": f"printf '<'; head -c -1 <<< {X}; printf '>'",
     "as a default": f"printf '<%s>' ${{nothing:-{X}}}",
     "as a quoted default": f"printf '<%s>' \"${{nothing:-{X}}}\"",
@@ -75,6 +86,13 @@ CONTEXTS = {
     "in an associative array": f"declare -A m=([k]={X}); printf '<%s>' \"${{m[k]}}\"",
     "as the key of a list": f'declare -A m=([k{X}]=1); for v in "${{!m[@]}}"; do printf \'<%s>\' "${{v#k}}"; done',
     "as a key": f"declare -A m=(); m[k{X}]={X}; printf '<%s>' \"${{m[k{X}]}}\"",
+    "as a key with spaces": (
+        f'declare -A m=(); m[ k {X} ]=1; for v in "${{!m[@]}}"; do v=${{v# k }}; printf \'<%s>\' "${{v% }}"; done'
+    ),
+    "after a key with spaces": f"declare -A m=([a b]={X}); printf '<%s>' \"${{m[a b]}}\"",
+    "assigned as a default": f"unset v; printf '<%s>' \"${{v:={X}}}\"; unset v",
+    "in a loop over all arguments": f"set -- a; for v do printf '<%s>' {X}; done",
+    "in an arithmetic loop with braces": f"for ((i = 0; i < 1; i++)) {{ printf '<%s>' {X}; }}",
     "in an array of a command": f"v=(let {X} test -v {X}); printf '<%s>' \"${{v[1]}}\"",
     "in an array over several lines": f"v=(\n  export # it's\n  {X}\n)\nprintf '<%s>' \"${{v[1]}}\"",
     "after the name of a builtin that is a word": f"for v in let {X}; do :; done; printf '<%s>' \"$v\"",
@@ -195,6 +213,39 @@ EVALUATED = {
     "an integer of a loop": (f"declare -i n; for n in 1 {X}; do :; done; echo $n", 2),
     "a list of integers": (f"declare -ai n; n=(1 {X}); echo ${{n[1]}}", 2),
     "an integer of the shell's own": (f"OPTIND={X}; echo $OPTIND", 2),
+    "an index with spaces": (f"a[ 1 + {X} ]=7; echo ${{a[3]}}", 7),
+    "an index beside another": (f"b=(1); a[b[0] + {X}]=7; echo ${{a[3]}}", 7),
+    "an index after an assignment": (f"b=1 a[ {X} ]=7; echo ${{a[2]}}", 7),
+    "an index of a list with spaces": (f"a=([ 1 + {X} ]=7); echo ${{a[3]}}", 7),
+    "an index of a descriptor": (f"exec {{a[{X}]}}>/dev/null; echo ${{#a[@]}}", 1),
+    "let after an index": (f"a[ 0 ]=1 a['0']=1 a[a[0]]=1 let n={X}; echo $n", 2),
+    "let in a loop over all arguments": (f"set -- a; for v do let n={X}; done; echo $n", 2),
+    "let in an arithmetic loop with braces": (f"for ((i = 0; i < 1; i++)) {{ let n={X}; }}; echo $n", 2),
+    "let in a condition of a named coprocess": (
+        f"coproc C while let n={X}; do echo $n; break; done; cat <&${{C[0]}}",
+        2,
+    ),
+    "a comparison in a named coprocess": (f"coproc C [[ {X} -eq 2 ]]; wait $!; echo $?", 0),
+    "a comparison as a named function": (f"function f [[ {X} -eq 2 ]]; f; echo $?", 0),
+    "a comparison with something that is like an operator": (f"[[ '1 && ' -eq 1 || 2 -eq ' {X}' ]]; echo $?", 0),
+    "a comparison in parentheses": (f"[[ ( ! {X} -eq 1 ) && a != @(b|c) ]]; echo $?", 0),
+    "a comparison over several lines": (f"[[ a &&\n {X} \\\n-e\\\nq 2 ]]; echo $?", 0),
+    "a comparison with the output of a command": (f'[[ 2 -eq "$(echo {X})" ]]; echo $?', 0),
+    "an escaped expression in backticks": (f"echo `echo \\$(({X} + 1))`", 3),
+    "let after the number of the shell": (f"echo $${{a >/dev/null; let n={X}; echo $n", 2),
+    "a default of an integer": (f'declare -i n; : "${{n:={X}}}"; echo $n', 2),
+    "a default of an integer without a colon": (f"declare -i n; : ${{n={X}}}; echo $n", 2),
+    "an integer of a loop that is declared in it": (
+        f"for v in a b; do n={X}; declare -i n; done; echo $n",
+        2,
+    ),
+    "an integer of a function that is declared later": (f"f() {{ n={X}; }}; declare -i n; f; echo $n", 2),
+    "an integer that is read with mapfile": (f"declare -ai n; mapfile -t n <<< {X}; echo $n", 2),
+    "an index of what was a list with keys": (f"declare -A a; unset a; a[{X}]=7; echo ${{a[2]}}", 7),
+    "an index of what is a list with keys elsewhere": (
+        f"f() {{ local -A a; a[k]=1; }}; (declare -A a); v=$(declare -A a); a[{X}]=7; echo ${{a[2]}}",
+        7,
+    ),
     "a comparison in a trap": (f"(trap '[[ {X} -eq 2 ]] && echo yes' EXIT)", "yes"),
 }
 
@@ -218,6 +269,29 @@ async def test_an_integer_stays_one_in_the_steps_after_it(tmp_path: Path) -> Non
     assert files_in(tmp_path) == []
 
 
+async def test_a_list_with_keys_is_none_any_more_in_the_steps_after_it_is_unset(tmp_path: Path) -> None:
+    commands = ("declare -A m", f"m[{X}]=1", "unset m", f"m[{X}]=1")
+    for last, is_list in ((2, True), (4, False)):
+        steps = [CommandStep(command=command) for command in commands[:last]]
+        template = CliCallTemplate(name="m", commands=steps, working_dir=str(tmp_path))
+        call = CliProtocol().call_tool(None, "m.t", {"x": "a[$(touch pwned)]"}, template)
+        if is_list:
+            await call
+        else:
+            with pytest.raises(ToolArgumentsError, match="'x' must be a number"):
+                await call
+    assert files_in(tmp_path) == []
+
+
+async def test_an_integer_of_a_later_step_is_one_in_the_functions_before_it(tmp_path: Path) -> None:
+    steps = [CommandStep(command=command) for command in (f"f() {{ n={X}; }}", "declare -i n", "f; echo $n")]
+    template = CliCallTemplate(name="m", commands=steps, working_dir=str(tmp_path))
+    assert await CliProtocol().call_tool(None, "m.t", {"x": 2}, template) == 2
+    with pytest.raises(ToolArgumentsError, match="'x' must be a number"):
+        await CliProtocol().call_tool(None, "m.t", {"x": "a[$(touch pwned)]"}, template)
+    assert files_in(tmp_path) == []
+
+
 # What the shell does with the value, what it does with a good one, and what must not get there.
 LIMITED = {
     "a name that is tested": (f"word=1; test -v {X} && echo yes", "word", "yes", "letters, digits and _"),
@@ -235,10 +309,53 @@ LIMITED = {
     "words that are completed": (f"compgen -W 'a {X}' -- w", "b word", "word", "may hold none of"),
     "a list in quotes": (f'declare -a v="(a {X})"; echo ${{v[1]}}', "word", "word", "letters, digits and any of"),
     "the prompt of set -x": (f"PS4={X}; set -x; true", "my word: ", "my word: true", "may hold none of"),
+    "the prompt of set -x as a default": (
+        f'unset PS4; : "${{PS4:={X}}}"; set -x; true',
+        "my word: ",
+        "my word: true",
+        "may hold none of",
+    ),
+    "the prompt of set -x that is read": (
+        f"IFS= read PS4 <<< {X}; set -x; true",
+        "my: ",
+        "my: true",
+        "may hold none of",
+    ),
+    "the prompt of set -x that is printed": (
+        f"printf -v PS4 %s {X}; set -x; true",
+        "m: ",
+        "m: true",
+        "may hold none of",
+    ),
+    "the prompt of set -x of a loop": (f"for PS4 in {X}; do set -x; true; done", "m: ", "m: true", "may hold none of"),
+    "an alias": (
+        f"shopt -s expand_aliases\nalias ll='echo {X}'\nll",
+        "word",
+        "word",
+        "letters, digits and any of",
+    ),
     "a file of a startup": (f"BASH_ENV={X} bash -c 'echo a'", "/dev/null", "a", "may hold none of"),
     "a target that is expanded twice": (f"echo a >& /dev/{X}; echo b", "null", "b", "may hold none of"),
     "the value of an array": (f"declare -a v={X}; echo ${{v[0]}}", "[a] (b)", "[a] (b)", "may not begin with ("),
     "the value of what is an array": (f"v=(); declare v={X}; echo $v", "a $b", "a $b", "may not begin with ("),
+    "the value of what an index made an array": (
+        f"v[0]=1; declare v={X}; echo $v",
+        "a $b",
+        "a $b",
+        "may not begin with (",
+    ),
+    "the value of an array that is read": (
+        f"read -a v <<< 1; declare v={X}; echo $v",
+        "a $b",
+        "a $b",
+        "may not begin with (",
+    ),
+    "the value of an array of the shell's own": (
+        f"mapfile <<< 1; export MAPFILE={X}; echo $MAPFILE",
+        "a $b",
+        "a $b",
+        "may not begin with (",
+    ),
     "a format that may be an option": (f"printf {X} a", "%s-", "a-", "may not begin with -"),
     "a prefix that may be an option": (f"compgen -A builtin {X}", "unse", "unset", "may not begin with -"),
 }
@@ -465,6 +582,13 @@ def test_any_commands_can_be_searched(command: str) -> None:
     found = [placeholder.start for placeholder in find_placeholders(command)]
     assert len(found) == len(set(found))
     assert starts.issuperset(found)
+
+
+@pytest.mark.parametrize("opening", ["$((", "${a[", "$[", "a[$((", "$((a[${b["])
+def test_openings_that_are_never_closed_take_no_time(opening: str) -> None:
+    begun = time.perf_counter()
+    assert len(find_placeholders(f"echo {opening * 18}{X}")) == 1
+    assert time.perf_counter() - begun < 1
 
 
 def test_placeholders_are_found_in_order_with_what_surrounds_them() -> None:

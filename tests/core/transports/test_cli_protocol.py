@@ -232,6 +232,42 @@ async def test_many_arguments_that_are_long_together_reach_the_shell() -> None:
     assert await run(command, arguments=arguments) == 3_000_000
 
 
+SHOW = "show() { printf '<%s>' \"$@\"; }; show"
+
+
+@pytest.mark.parametrize("given", [{}, {"x_y": None}])
+@pytest.mark.parametrize(
+    ("command", "present", "absent"),
+    [
+        ("{show} a --x-y {x} b", "<a><--x-y><v w><b>", "<a><b>"),
+        ("{show} a --x-y={x} b", "<a><--x-y=v w><b>", "<a><b>"),
+        ("{show} a --limit={x} b", "<a><--limit=v w><b>", "<a><b>"),
+        ("{show} a '--x_y={x}' -X-Y \"{x}\" \\\n --xY \\\n '{x}'", "<a><--x_y=v w><-X-Y><v w><--xY><v w>", "<a>"),
+        ('{show} "$(show --x-y {x} b)"', "<<--x-y><v w><b>>", "<<b>>"),
+        ('{show} "`show --x-y \\"{x}\\" b`"', "<<--x-y><v w><b>>", "<<b>>"),
+        ('a=(b --x-y {x}); {show} "${a[@]}"', "<b><--x-y><v w>", "<b>"),
+        ("{show} a; trap 'show --x-y {x} b' EXIT", "<a><--x-y><v w><b>", "<a><b>"),
+        # Of these nobody knows what they mean without it.
+        ("{show} --verbose {x}", "<--verbose><v w>", "<--verbose><>"),
+        ("{show} a {x} b", "<a><v w><b>", "<a><><b>"),
+        ("{show} --x-y a{x} --x-y={x}/b x-y {x} -- {x}", None, "<--x-y><a><--x-y=/b><x-y><><--><>"),
+        ("{show} >/dev/null --x-y >{x} 2>&1 || {show} b", None, "<b>"),
+    ],
+)
+async def test_an_argument_that_is_not_given_is_left_out_with_its_flag_and_empty_elsewhere(
+    command: str, present: str | None, absent: str, given: dict[str, Any], tmp_path: Path
+) -> None:
+    command = command.replace("{show}", SHOW, 1).replace("{show}", "show").replace("{x}", "UTCP_ARG_x_y_UTCP_END")
+    if present is not None:
+        assert await run(command, arguments={"x_y": "v w"}, working_dir=str(tmp_path)) == present
+    assert await run(command, arguments=given, working_dir=str(tmp_path)) == absent
+    assert files_in(tmp_path) == []
+
+
+async def test_an_empty_text_that_is_given_is_no_argument_that_is_not_given() -> None:
+    assert await run(f"{SHOW} --x UTCP_ARG_x_UTCP_END", arguments={"x": ""}) == "<--x><>"
+
+
 async def test_an_argument_that_is_not_given_is_empty() -> None:
     assert await run("printf '<%s>' UTCP_ARG_x_UTCP_END a UTCP_ARG_y_UTCP_END", arguments={"y": 1}) == "<><a><1>"
 
@@ -338,7 +374,7 @@ async def test_a_long_output_of_a_failure_is_cut_in_the_message_and_whole_in_raw
     ("command", "code", "words"),
     [
         ("no_such_command", 127, "command not found; is it installed, and on the PATH?"),
-        ("/etc/passwd", 126, "a command is not executable"),
+        ("/etc/passwd", 126, "a command cannot be run; is it executable?"),
         ("kill -KILL $$", 137, "ended by SIGKILL"),
         ("bash -c 'kill -SEGV $$'; exit $?", 139, "ended by SIGSEGV"),
         ("exit 255", 255, "exited with code 255"),

@@ -41,6 +41,16 @@ def test_events_are_read_whatever_the_portions(stream: bytes, events: list[Serve
     assert _read(*(stream[index : index + 1] for index in range(len(stream)))) == events
 
 
+@pytest.mark.parametrize("line_end", [b"\n", b"\r", b"\r\n"])
+def test_an_event_comes_with_the_end_of_its_empty_line(line_end: bytes) -> None:
+    parser = EventParser(1000)
+    for text in "abc":
+        assert list(parser.feed(b"data: " + text.encode() + line_end)) == []
+        assert list(parser.feed(line_end[:1])) == [ServerEvent(data=text)]
+        if rest := line_end[1:]:
+            assert list(parser.feed(rest)) == []
+
+
 @pytest.mark.parametrize(
     ("data", "value"),
     [

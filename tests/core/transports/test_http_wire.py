@@ -201,11 +201,23 @@ async def test_an_empty_path_value_is_refused(protocol: HttpProtocol, server: Ht
         await sent(protocol, server, {"id": value}, path="/items/{id}")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [({}, "parameter: id_path; it must"), ({"id_path": ""}, "parameter 'id_path' is empty; it must")],
+)
+async def test_a_path_value_is_asked_for_by_the_name_of_its_argument(
+    protocol: HttpProtocol, server: HttpServer, arguments: dict[str, Any], reason: str
+) -> None:
+    place = HttpParameter(argument="id_path", name="id", location="path")
+    with pytest.raises(ToolArgumentsError, match=reason):
+        await sent(protocol, server, arguments, path="/items/{id}", parameters=[place])
+
+
 @pytest.mark.parametrize("arguments", [{}, {"id": None}])
 async def test_a_missing_path_value_is_refused(
     protocol: HttpProtocol, server: HttpServer, arguments: dict[str, Any]
 ) -> None:
-    with pytest.raises(ToolArgumentsError, match="Missing required path parameter: id"):
+    with pytest.raises(ToolArgumentsError, match="Missing required path parameter: id; it must have a value"):
         await sent(protocol, server, arguments, path="/items/{id}")
 
 

@@ -73,7 +73,10 @@ CONTENTS: list[tuple[str, list[bytes], list[Any], Any]] = [
     ),
     ("application/jsonl", [b'{"a": 1}\n'], [{"a": 1}], [{"a": 1}]),
     ("application/json-seq", [b"\x1e1\n\x1e2\n"], [1, 2], [1, 2]),
-    ("application/x-ndjson", [b"{broken\n1\n"], ["{broken", 1], "{broken1"),
+    ("application/x-ndjson", [b"{broken\n1\n"], ["{broken", 1], ["{broken", 1]),
+    ("application/x-ndjson", [b'"Ann"\n"Bob"\n'], ["Ann", "Bob"], ["Ann", "Bob"]),
+    ("application/json-seq", [b'\x1e"Ann"\n\x1enull\n'], ["Ann", None], ["Ann", None]),
+    ("application/jsonl", [b'"Ann"'], ["Ann"], ["Ann"]),
     ("application/json", [b'{"a"', b": [1]}"], [{"a": [1]}], {"a": [1]}),
     ("application/problem+json", [b"[]"], [[]], []),
     ("application/json", [], [], None),
@@ -287,6 +290,16 @@ async def test_a_broken_event_stream_is_taken_up_where_it_broke() -> None:
     async with offering(answer, retry_timeout=60_000) as (toolset, server):
         assert await taken(toolset.stream("m.t")) == ["a", "b", "c"]
     assert [request.headers.get("Last-Event-ID") for request in server.received] == [None, "1", "1", None]
+
+
+async def test_a_broken_event_stream_is_taken_up_within_the_time_of_a_call() -> None:
+    answers = [events("a", cut=True), events("b")]
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        return await answers.pop(0)(request)
+
+    async with offering(answer, options={"timeout": 10}) as (toolset, _):
+        assert (await toolset.acall("m.t")).content == "ab"
 
 
 async def test_a_server_that_breaks_every_time_is_given_up() -> None:

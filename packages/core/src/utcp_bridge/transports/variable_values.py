@@ -10,6 +10,9 @@ from typing import Any
 from utcp_bridge.transports.variable_loaders import Loader, described, reader
 from utcp_bridge.transports.variables import fill_in, has_dollar, public_names, variable_names
 
+# No argument of a tool can stand there.
+_CREDENTIALS = frozenset({"auth", "auth_tools"})
+
 
 class UndefinedVariableError(LookupError):
     """Variables of a template have no value.
@@ -88,6 +91,7 @@ class VariableUse:
         names: The variables' names as they are written in the template, sorted.
         public: Those of the names that only stand for hosts and paths, which are no secrets.
         arguments: Those of the names that are arguments of the tool too, but stand where no argument can.
+        undeclared: Those of the names that may be meant as arguments, but the tool declares none of them.
         descriptions: What variables of the manual take, by name, as far as it says so.
     """
 
@@ -95,6 +99,7 @@ class VariableUse:
     names: tuple[str, ...] = ()
     public: frozenset[str] = frozenset()
     arguments: frozenset[str] = frozenset()
+    undeclared: frozenset[str] = frozenset()
     descriptions: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -104,7 +109,7 @@ class VariableUse:
         namespace: str,
         variables: Variables,
         *,
-        arguments: Collection[str] = (),
+        arguments: Collection[str] | None = None,
         descriptions: Mapping[str, str] | None = None,
     ) -> VariableUse:
         """Find the variables of a template; nothing is read from a template without a dollar sign.
@@ -113,15 +118,31 @@ class VariableUse:
             template: A JSON value.
             namespace: The name of the manual.
             variables: Tells which are defined.
-            arguments: The arguments of the tool that the template belongs to; default none.
+            arguments: The arguments of the tool that the template belongs to; default None, it is no tool's.
             descriptions: What variables of the manual take, by name; default nothing is known.
         """
         if not has_dollar(template):
             return cls(namespace)
-        names = variable_names(template, lambda name: variables.defined(namespaced(namespace, name)))
+
+        def is_defined(name: str) -> bool:
+            return variables.defined(namespaced(namespace, name))
+
+        names = variable_names(template, is_defined)
         public = frozenset(names) & public_names(template)
-        mistaken = frozenset(names).intersection(arguments)
-        return cls(namespace, tuple(sorted(names)), public, mistaken, descriptions or {})
+        mistaken = frozenset(names).intersection(arguments or ())
+        undeclared: set[str] = set()
+        if arguments is not None:
+            open_to_arguments = {key: item for key, item in template.items() if key not in _CREDENTIALS}
+            # UTCP's documents write variables in capitals.
+            undeclared = {name for name in variable_names(open_to_arguments, is_defined) if not name.isupper()}
+        return cls(
+            namespace,
+            tuple(sorted(names)),
+            public,
+            mistaken,
+            frozenset(undeclared.difference(arguments or ())),
+            descriptions or {},
+        )
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -163,6 +184,11 @@ class VariableUse:
         if mistaken := sorted(self.arguments.intersection(missing)):
             names = ", ".join(f"'${{{name}}}'" for name in mistaken)
             sentences.append(f"The tool has arguments of that name ({names}), but none can stand there.")
+        if meant := sorted(self.undeclared.intersection(missing)):
+            names = ", ".join(f"'${{{name}}}'" for name in meant)
+            sentences.append(
+                f"The tool declares no argument of that name ({names}); if one is meant, its 'inputs' must list it."
+            )
         return " ".join(sentences)
 
 

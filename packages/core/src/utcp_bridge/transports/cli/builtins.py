@@ -22,49 +22,19 @@ Attributes: TypeAlias = frozenset[tuple[str, str]]
 Demands: TypeAlias = Iterator[tuple[int, Demand]]
 """The index of a placeholder, and what its value must be like."""
 
-BUILT_IN: Attributes = frozenset((name, "i") for name in ("RANDOM", "SRANDOM", "OPTIND"))
-"""Integers of the shell's own."""
+BUILT_IN: Attributes = frozenset(
+    (name, letter)
+    for letter, names in {
+        "i": ("RANDOM", "SRANDOM", "OPTIND", "HISTCMD"),
+        "a": ("DIRSTACK", "BASH_REMATCH", "MAPFILE", "COPROC"),
+        "A": ("BASH_ALIASES", "BASH_CMDS"),
+    }.items()
+    for name in names
+)
+"""Integers and arrays of the shell's own."""
 
-_BEFORE_COMMANDS = frozenset({"if", "then", "else", "elif", "while", "until", "do", "{", "!", "time", "coproc"})
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=")
-# The shell expands these before it prints or reads: PS4 with `set -x`, the others when a shell starts.
-_EXPANDED = frozenset({"PS4", "BASH_ENV", "ENV"})
-
-
-def judge(words: Sequence[Word], known: Attributes) -> tuple[list[tuple[int, Demand]], Attributes]:
-    """Judge the placeholders of a simple command.
-
-    Args:
-        words: Its words, with redirections and the elements of arrays.
-        known: The attributes of variables that earlier commands have set.
-
-    Returns:
-        The demands that are made, the strictest of a placeholder first; and the attributes that are known after it.
-    """
-    assignments, command = _divided([word for word in words if not word.redirection and not word.element_of])
-    name = command[0].literal if command else ""
-    known |= _arrays(words)
-    if name in _DECLARING:
-        known |= _declared(command[1:])
-    demands = [*_of_assignments(assignments, known), *_of_elements(words, known)]
-    if name in _BUILTINS:
-        demands += _BUILTINS[name](command[1:], known)
-    for word in words:
-        if word.redirection == ">&":
-            demands += _all((word,), Demand.EXPANDED)
-        elif word.redirection == "<<<" and name == "read" and _names_an_integer(command[1:], known):
-            demands += _all((word,), Demand.NUMBER)
-    return demands, known
-
-
-def action_of_trap(words: Sequence[Word]) -> Word | None:
-    """The word that a `trap` runs later, if it is one text in single quotes, which nothing in it is expanded in now."""
-    _, command = _divided([word for word in words if not word.redirection])
-    if not command or command[0].literal != "trap":
-        return None
-    _, operands, _ = _options(command[1:], "")
-    action = operands[0] if operands else None
-    return action if action is not None and re.fullmatch(r"'[^']*'", action.raw) else None
+# The shell expands PS4 before it prints it with `set -x`, and the next two when a shell starts.
+_OF_VALUES = {**dict.fromkeys(("PS4", "BASH_ENV", "ENV"), Demand.EXPANDED), "BASH_ALIASES": Demand.CODE}
 
 
 def of_name(word: Word, hole: tuple[int, int, int], *, is_set: bool) -> Demand:
@@ -81,38 +51,9 @@ def of_name(word: Word, hole: tuple[int, int, int], *, is_set: bool) -> Demand:
     return Demand.NEVER if is_set and not before else Demand.NAME
 
 
-def _divided(words: Sequence[Word]) -> tuple[list[Word], list[Word]]:
-    """The assignments before a command, and the command with its arguments."""
-    assignments, at = [], 0
-    while at < len(words):
-        word = words[at]
-        if _ASSIGNMENT.match(word.raw):
-            assignments.append(word)
-        elif word.literal == "function" or (
-            word.literal == "coproc" and [w.literal for w in words[at + 2 : at + 3]] == ["{"]
-        ):
-            at += 1  # and its name
-        elif word.literal in {"command", "builtin"}:
-            while at + 1 < len(words) and re.fullmatch(r"-p|--", words[at + 1].literal):
-                at += 1
-        elif word.literal not in _BEFORE_COMMANDS and not _is_option_of_time(words, at):
-            break
-        at += 1
-    return assignments, list(words[at:])
-
-
-def _is_option_of_time(words: Sequence[Word], at: int) -> bool:
-    before = next((word.raw for word in reversed(words[:at]) if word.raw not in {"-p", "--"}), "")
-    return words[at].raw in {"-p", "--"} and before == "time"
-
-
-def _arrays(words: Sequence[Word]) -> Attributes:
-    assigned = (_ASSIGNMENT.fullmatch(word.raw) for word in words if word.text.startswith("(", word.end))
-    return frozenset((array[1], "a") for array in assigned if array)
-
-
-def _all(words: Iterable[Word], demand: Demand) -> Demands:
-    for word in words:
+def all_of(words: Iterable[Word], demand: Demand) -> Demands:
+    """The same demand of all placeholders in words."""
+    for word in words if demand is not Demand.NOTHING else ():
         for hole in word.holes:
             yield hole[0], demand
 
@@ -123,32 +64,22 @@ def _names(words: Iterable[Word], *, is_set: bool) -> Demands:
             yield hole[0], of_name(word, hole, is_set=is_set)
 
 
-def _of_assignments(words: Sequence[Word], known: Attributes) -> Demands:
-    for word in words:
-        assigned = _ASSIGNMENT.match(word.raw)
-        name = assigned[1] if assigned else ""
-        for hole in word.holes:
-            if (demand := _of_value(name, known)) is not Demand.NOTHING:
-                yield hole[0], demand
+def of_values(values: Iterable[Word], names: Iterable[Word], known: Attributes) -> Demands:
+    """What it demands of values that they may be assigned to any of these variables."""
+    for name in names:
+        yield from all_of(values, of_value(name.literal, known))
 
 
-def _of_elements(words: Sequence[Word], known: Attributes) -> Demands:
-    for word in words:
-        for hole in word.holes if word.element_of else ():
-            is_subscript = word.raw.startswith("[") and "]=" not in word.before(hole) and "]" in word.after(hole)
-            if (is_subscript and (word.element_of, "A") not in known) or (word.element_of, "i") in known:
-                yield hole[0], Demand.NUMBER
-
-
-def _of_value(name: str, known: Attributes) -> Demand:
+def of_value(name: str, known: Attributes) -> Demand:
+    """What it demands of a value that it is assigned to a variable."""
     if (name, "i") in known:
         return Demand.NUMBER
     if (name, "n") in known:
         return Demand.NAME
-    return Demand.EXPANDED if name in _EXPANDED else Demand.NOTHING
+    return _OF_VALUES.get(name, Demand.NOTHING)
 
 
-def _options(words: Sequence[Word], with_value: str) -> tuple[list[tuple[str, Word, int]], list[Word], Demands]:
+def options(words: Sequence[Word], with_value: str) -> tuple[list[tuple[str, Word, int]], list[Word], Demands]:
     """Read options as getopts does.
 
     Returns:
@@ -172,7 +103,7 @@ def _options(words: Sequence[Word], with_value: str) -> tuple[list[tuple[str, Wo
         letter = next((letter for letter in fixed[1:] if letter in with_value), "")
         at += 1
         if not letter:
-            demands += _all((word,), Demand.NEVER)
+            demands += all_of((word,), Demand.NEVER)
         elif word.literal.partition(letter)[2]:
             values.append((letter, word, len(fixed)))
         elif at < len(words):
@@ -190,27 +121,26 @@ def _of_names_in_values(values: Iterable[tuple[str, Word, int]], letter: str) ->
 
 
 def _let(words: Sequence[Word], known: Attributes) -> Demands:
-    return _all(words, Demand.NUMBER)
+    return all_of(words, Demand.NUMBER)
 
 
 def _printf(words: Sequence[Word], known: Attributes) -> Demands:
-    values, operands, demands = _options(words, "v")
+    values, operands, demands = options(words, "v")
     yield from demands
     yield from _of_names_in_values(values, "v")
-    if any((word.literal, "i") in known for _, word, _ in values):
-        yield from _all(operands[1:], Demand.NUMBER)
+    yield from of_values(operands[1:], [word for _, word, _ in values], known)
 
 
 def _read(words: Sequence[Word], known: Attributes) -> Demands:
-    values, operands, demands = _options(words, "adinNptu")
+    values, operands, demands = options(words, "adinNptu")
     yield from _of_names_in_values(values, "a")
     yield from _names(operands, is_set=True)
     yield from demands
 
 
 def _mapfile(words: Sequence[Word], known: Attributes) -> Demands:
-    values, operands, demands = _options(words, "CcdnOsu")
-    yield from _all((word for letter, word, _ in values if letter == "C"), Demand.CODE)
+    values, operands, demands = options(words, "CcdnOsu")
+    yield from all_of((word for letter, word, _ in values if letter == "C"), Demand.CODE)
     yield from _names(operands, is_set=True)
     yield from demands
 
@@ -220,36 +150,40 @@ def _getopts(words: Sequence[Word], known: Attributes) -> Demands:
 
 
 def _wait(words: Sequence[Word], known: Attributes) -> Demands:
-    values, _, demands = _options(words, "p")
+    values, _, demands = options(words, "p")
     yield from demands
     yield from _of_names_in_values(values, "p")
 
 
 def _compgen(words: Sequence[Word], known: Attributes) -> Demands:
-    values, _, demands = _options(words, "oAGWFCXPS")
+    values, _, demands = options(words, "oAGWFCXPS")
     yield from demands
-    yield from _all((word for letter, word, _ in values if letter == "W"), Demand.EXPANDED)
-    yield from _all((word for letter, word, _ in values if letter == "C"), Demand.CODE)
+    yield from all_of((word for letter, word, _ in values if letter == "W"), Demand.EXPANDED)
+    yield from all_of((word for letter, word, _ in values if letter == "C"), Demand.CODE)
 
 
 def _trap(words: Sequence[Word], known: Attributes) -> Demands:
-    _, operands, _ = _options(words, "")
-    return _all(operands[:1], Demand.CODE)
+    _, operands, _ = options(words, "")
+    return all_of(operands[:1], Demand.CODE)
 
 
 def _unset(words: Sequence[Word], known: Attributes) -> Demands:
     return _names(words, is_set=False)
 
 
-def _test(words: Sequence[Word], known: Attributes) -> Demands:
+def tested_names(words: Sequence[Word], known: Attributes) -> Demands:
+    """What `test`, `[` and `[[` demand of names of variables."""
     for operator, word in itertools.pairwise(words):
         if operator.literal in {"-v", "-R"}:
             yield from _names((word,), is_set=False)
 
 
 def _for(words: Sequence[Word], known: Attributes) -> Demands:
-    if words and (words[0].literal, "i") in known:
-        yield from _all(words[2:], Demand.NUMBER)
+    return of_values(words[2:], words[:1], known)
+
+
+def _alias(words: Sequence[Word], known: Attributes) -> Demands:
+    return all_of(words, Demand.CODE)
 
 
 def _declare(words: Sequence[Word], known: Attributes) -> Demands:
@@ -266,7 +200,7 @@ def _declare(words: Sequence[Word], known: Attributes) -> Demands:
                     yield hole[0], of_name(word, hole, is_set="=" in literal)
                 continue
             name = name.rstrip("+").partition("[")[0]
-            demand = _of_value(name, known)
+            demand = of_value(name, known)
             if demand is Demand.NOTHING and flags & {"a", "A"} | {(name, "a"), (name, "A")} & known:
                 # Declaring reads a value in parentheses once more, as a list.
                 demand = Demand.CODE if value.startswith("(") else Demand.NOTHING if value else Demand.NO_LIST
@@ -280,19 +214,17 @@ def _flags(words: Sequence[Word]) -> frozenset[str]:
     )
 
 
-def _declared(words: Sequence[Word]) -> Attributes:
+def declared(words: Sequence[Word]) -> Attributes:
+    """The attributes that a command which declares gives by its options."""
     flags = _flags(words) & {"i", "n", "a", "A"}
     named = (re.match(r"[A-Za-z_]\w*", word.literal) for word in words)
     return frozenset((name[0], flag) for name in named if name for flag in flags)
 
 
-def _names_an_integer(words: Sequence[Word], known: Attributes) -> bool:
-    return any((word.literal, "i") in known for word in words)
-
-
-_DECLARING = frozenset({"declare", "typeset", "local", "readonly", "export"})
-_BUILTINS: dict[str, Callable[[Sequence[Word], Attributes], Demands]] = {
-    **dict.fromkeys(_DECLARING, _declare),
+DECLARING = frozenset({"declare", "typeset", "local", "readonly", "export"})
+READING = frozenset({"read", "mapfile", "readarray"})
+BUILTINS: dict[str, Callable[[Sequence[Word], Attributes], Demands]] = {
+    **dict.fromkeys(DECLARING, _declare),
     "let": _let,
     "printf": _printf,
     "read": _read,
@@ -303,8 +235,9 @@ _BUILTINS: dict[str, Callable[[Sequence[Word], Attributes], Demands]] = {
     "compgen": _compgen,
     "trap": _trap,
     "unset": _unset,
-    "test": _test,
-    "[": _test,
+    "test": tested_names,
+    "[": tested_names,
     "for": _for,
     "select": _for,
+    "alias": _alias,
 }

@@ -15,7 +15,10 @@ from utcp_bridge.errors import ToolExecutionError
 MOST_SHOWN = 4_000
 """The most characters of one output in the message of an error; its `raw` holds all of it."""
 
-_HINTS = {126: "a command is not executable", 127: "command not found; is it installed, and on the PATH?"}
+_HINTS = {
+    126: "a command cannot be run; is it executable?",
+    127: "command not found; is it installed, and on the PATH?",
+}
 _FIRST_SIGNAL = 128
 _MAY_BE_JSON = re.compile(r'\ufeff?\s*[\[{"0-9tfn-]')
 

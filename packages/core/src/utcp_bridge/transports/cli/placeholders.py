@@ -13,22 +13,16 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from utcp_bridge.transports.cli.builtins import BUILT_IN, Attributes
+from utcp_bridge.transports.cli.judging import lasting
 from utcp_bridge.transports.cli.places import PLACEHOLDER, Demand, Place, Placeholder
 from utcp_bridge.transports.cli.scanner import Scanner
 
 __all__ = ["PLACEHOLDER", "Demand", "Place", "Placeholder", "Scan", "find_placeholders", "scan"]
 
-# Operators of `[[` that evaluate their operands, which can run commands: `a[$(id)]`.
-_EVALUATING_TEST = re.compile(r"(?:^|\s)-(?:eq|ne|lt|le|gt|ge)(?:\s|$)")
-_NAMING_TEST = re.compile(r"(?:^|\s)-[vR]\s+(\S*)$")
-_TEST_SEPARATOR = re.compile(r"&&|\|\|")
-_DECLARES = re.compile(r"declare|typeset|local|readonly|export|=\(")
-_SUBSCRIPT_BEGINS = re.compile(r"(?:^|[\s;&|(`])([A-Za-z_]\w*)\[[^\]\s]*$")
-_SUBSCRIPT_ENDS = re.compile(r"[^\]\s]*\]\+?=")
+_DECLARES = re.compile(r"declare|typeset|local|readonly|export|unset|mapfile|read|=\(|\]\+?=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +50,14 @@ def scan(command: str, known: Attributes = BUILT_IN) -> Scan:
         return Scan((), known)
     scanner = Scanner(command, known)
     scanner.commands(closing="")
-    judged = tuple(_judged(command, found, scanner.tests, scanner.known) for found in scanner.found)
-    return Scan(judged, scanner.known)
+    told = known | lasting(frozenset(), scanner.known)
+    if told != known and scanner.found:
+        # What stands in a loop or a function may come after what is declared below it.
+        scanner = Scanner(command, told)
+        scanner.commands(closing="")
+    return Scan(tuple(scanner.found), scanner.known)
 
 
 def find_placeholders(command: str) -> tuple[Placeholder, ...]:
     """The placeholders of a bash command, in order."""
     return scan(command).placeholders
-
-
-def _judged(command: str, found: Placeholder, tests: Sequence[tuple[int, int]], known: Attributes) -> Placeholder:
-    before, after = command[: found.start], command[found.end :]
-    subscript = _SUBSCRIPT_BEGINS.search(before)
-    if subscript and _SUBSCRIPT_ENDS.match(after) and (subscript[1], "A") not in known:
-        return replace(found, demand=Demand.NUMBER)  # a[UTCP_ARG_i_UTCP_END]=x
-    for start, end in tests:
-        if start <= found.start < end:
-            left = _TEST_SEPARATOR.split(command[start : found.start])[-1]
-            right = _TEST_SEPARATOR.split(command[found.end : end])[0]
-            if _EVALUATING_TEST.search(f"{left}x{right}"):
-                return replace(found, demand=Demand.NUMBER)
-            if naming := _NAMING_TEST.search(left):
-                return replace(found, demand=Demand.NUMBER if "[" in naming[1] else Demand.NAME)
-    return found

@@ -44,6 +44,8 @@ class Placeholder:
         name: The argument that it stands for.
         place: What surrounds it.
         demand: What its value must be like.
+        left_out: Where the words begin and end that are left out if the argument is not given: its own, and the flag
+            that it is the value of; none where it stands for itself.
     """
 
     start: int
@@ -51,3 +53,9 @@ class Placeholder:
     name: str
     place: Place
     demand: Demand
+    left_out: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where it begins and ends."""
+        return self.start, self.end

@@ -8,7 +8,8 @@ https://www.utcp.io/protocols/cli. What differs from utcp-cli 1.1.5, and why:
   There, the commands after it run on, where `cd` may have failed, and the call succeeds. A command whose failure is
   fine ends in `|| true`.
 - Standard error is not mixed into the output; it is the reply only where a command wrote nothing else.
-- Values are one literal word wherever their placeholder stands (see `placeholders`).
+- Values are one literal word wherever their placeholder stands (see `placeholders`). An optional argument that is not
+  given is left out with its flag, and is empty text elsewhere; there, it is the text `MISSING_ARG_name`.
 - No time limits: whoever calls cancels, and all processes end.
 
 On Windows scripts run in PowerShell, by upstream's own code.
@@ -71,7 +72,8 @@ class CliProtocol(CliCommunicationProtocol):
         Args:
             caller: The client; asked for the tool's schema when an argument with a placeholder is not given.
             tool_name: The UTCP name of the tool.
-            tool_args: The arguments; optional ones that are not given are empty text.
+            tool_args: The arguments; optional ones that are not given are left out with their flag, such as `--name`
+                before the placeholder of `name`, and are empty text elsewhere.
             tool_call_template: A `CliCallTemplate`.
 
         Returns:
@@ -95,8 +97,8 @@ class CliProtocol(CliCommunicationProtocol):
         absent = [name for name in names if name not in tool_args]
         if absent:
             await _refuse_missing(caller, tool_name, absent)
-        texts |= {name: argument_text(name, tool_args.get(name)) for name in names}
-        stdout, stderr = await self._run(template, texts, subject="the command", caller=caller)
+        given = {name: argument_text(name, tool_args.get(name)) for name in names}
+        stdout, stderr = await self._run(template, {**texts, **given}, subject="the command", caller=caller)
         return reply(stdout) if stdout else text_of(stderr)
 
     async def fetch_document(self, template: CallTemplate) -> Any:
@@ -110,7 +112,7 @@ class CliProtocol(CliCommunicationProtocol):
         cli_template = _cli_template(template)
         names = argument_names(step.command for step in cli_template.commands)
         subject = "the discovery command"
-        stdout, stderr = await self._run(cli_template, dict.fromkeys(names, ""), subject=subject)
+        stdout, stderr = await self._run(cli_template, dict.fromkeys(names), subject=subject)
         try:
             return manual_document(stdout)
         except ValueError as error:
@@ -139,7 +141,7 @@ class CliProtocol(CliCommunicationProtocol):
         )
 
     async def _run(
-        self, template: CliCallTemplate, texts: Mapping[str, str], *, subject: str, caller: Any = None
+        self, template: CliCallTemplate, texts: Mapping[str, str | None], *, subject: str, caller: Any = None
     ) -> tuple[str, bytes]:
         if _WINDOWS:
             return await self._run_in_powershell(template, texts, subject)
@@ -187,9 +189,10 @@ class CliProtocol(CliCommunicationProtocol):
         return chosen(finished.outputs, selected), finished.stderr if any(selected) else b""
 
     async def _run_in_powershell(
-        self, template: CliCallTemplate, texts: Mapping[str, str], subject: str
+        self, template: CliCallTemplate, texts: Mapping[str, str | None], subject: str
     ) -> tuple[str, bytes]:
-        script, added = super()._build_combined_shell_script(template.commands, dict(texts))
+        given = {name: text or "" for name, text in texts.items()}
+        script, added = super()._build_combined_shell_script(template.commands, given)
         environment = {**self._prepare_environment(template), **added}
         stdout, stderr, exit_code = await self._execute_shell_script(
             script,
@@ -204,7 +207,7 @@ class CliProtocol(CliCommunicationProtocol):
     # Upstream's own names of these two, for its tests and for who calls them.
 
     def _substitute_bash(self, command: str, tool_args: dict[str, Any], nonce: str) -> tuple[str, dict[str, str]]:
-        def text_of_argument(name: str) -> str:
+        def text_of_argument(name: str) -> str | None:
             return argument_text(name, tool_args[name]) if name in tool_args else f"MISSING_ARG_{name}"
 
         return substitute(command, text_of_argument, nonce)

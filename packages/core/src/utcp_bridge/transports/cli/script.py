@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from utcp_bridge.config.legacy import ALL_ARGUMENTS, arguments_as_flags
 from utcp_bridge.errors import ToolArgumentsError, ToolExecutionError
 from utcp_bridge.transports.cli.builtins import BUILT_IN, Attributes
+from utcp_bridge.transports.cli.judging import lasting
 from utcp_bridge.transports.cli.placeholders import Demand, Place, Placeholder, find_placeholders, scan
 
 # Linux takes at most 128 KiB for one variable of the environment (MAX_ARG_STRLEN in execve(2)), macOS 1 MiB for
@@ -85,17 +86,17 @@ class ShellScript:
         return "\n".join([*lines, self.steps[-1]])
 
 
-def argument_text(name: str, value: object) -> str:
+def argument_text(name: str, value: object) -> str | None:
     """An argument as the text that a command sees.
 
-    Text stays; numbers, `true` and `false`, lists and objects are written as JSON writes them; null is empty.
+    Text stays; numbers, `true` and `false`, lists and objects are written as JSON writes them; null is as not given.
 
     Raises:
         ToolArgumentsError: The value cannot be one argument of a command: it holds a NUL character or half of a
             surrogate pair, or is no JSON value.
     """
     if value is None:
-        return ""
+        return None
     if isinstance(value, str):
         text = value
     else:
@@ -123,11 +124,10 @@ def with_flags(commands: Sequence[str], arguments: Mapping[str, object]) -> tupl
     """
     if not any(ALL_ARGUMENTS in command for command in commands):
         return list(commands), {}
-    words = arguments_as_flags(
-        {name: value for name, value in arguments.items() if value is not None}, lambda value: argument_text("", value)
-    )
+    given = {name: value for name, value in arguments.items() if value is not None}
+    words = arguments_as_flags(given, lambda value: argument_text("", value) or "")
     # No property is likely to have such a name; if one has, the tool has no placeholder for it.
-    texts = {f"word {index} of all arguments": argument_text("", word) for index, word in enumerate(words)}
+    texts = {f"word {index} of all arguments": argument_text("", word) or "" for index, word in enumerate(words)}
     flags = " ".join(f"UTCP_ARG_{name}_UTCP_END" for name in texts)
     return [command.replace(ALL_ARGUMENTS, flags) for command in commands], texts
 
@@ -137,12 +137,12 @@ def argument_names(commands: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found.name for command in commands for found in find_placeholders(command)))
 
 
-def build_script(commands: Sequence[str], texts: Mapping[str, str], nonce: str) -> ShellScript:
+def build_script(commands: Sequence[str], texts: Mapping[str, str | None], nonce: str) -> ShellScript:
     """Put references to variables in the place of the placeholders.
 
     Args:
         commands: The commands of the template; at least one.
-        texts: The text of every argument that has a placeholder.
+        texts: The text of every argument that has a placeholder; None for one that is not given.
         nonce: Part of the variables' names; new for each call, so that no command can hold such a name already.
 
     Raises:
@@ -150,7 +150,10 @@ def build_script(commands: Sequence[str], texts: Mapping[str, str], nonce: str) 
             that is safe there, such as a number where it is calculated with.
         ToolExecutionError: A placeholder stands where the shell would take it literally, or where no value is safe.
     """
-    steps, variables, known = [], {}, BUILT_IN
+    known = BUILT_IN
+    for command in commands:  # a later one may run a function of an earlier one
+        known |= lasting(frozenset(), scan(command, known).attributes)
+    steps, variables = [], {}
     for command in commands:
         step, added = substitute(command, texts.__getitem__, nonce, known)
         steps.append(step)
@@ -168,12 +171,21 @@ def build_script(commands: Sequence[str], texts: Mapping[str, str], nonce: str) 
 
 
 def substitute(
-    command: str, text_of: Callable[[str], str], nonce: str, known: Attributes = BUILT_IN
+    command: str, text_of: Callable[[str], str | None], nonce: str, known: Attributes = BUILT_IN
 ) -> tuple[str, dict[str, str]]:
-    """One command with references in the place of its placeholders, and the variables that they refer to."""
+    """One command with references in the place of its placeholders, and the variables that they refer to.
+
+    An argument that is not given, of which `text_of` says None, is left out with its flag; elsewhere it is empty text.
+    """
     parts, variables, at = [], {}, 0
     for found in scan(command, known).placeholders:
         text = text_of(found.name)
+        if text is None and found.left_out:
+            for start, end in found.left_out:
+                parts.append(command[at:start])
+                at = end
+            continue
+        text = text or ""
         _refuse_unsafe(found, text)
         variable = _variable(found.name, nonce)
         variables[variable] = text

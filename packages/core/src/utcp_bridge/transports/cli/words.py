@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from utcp_bridge.transports.cli.places import PLACEHOLDER
+
 _ASSIGNED_ARRAY = re.compile(r"([A-Za-z_]\w*)\+?=")
-_DESCRIPTOR = re.compile(r"[0-9]+|\{\w+\}")
+_DESCRIPTOR = re.compile(r"[0-9]+|\{\w+(?:\[.*\])?\}", re.DOTALL)
+_FLAG = re.compile(r"--?([A-Za-z][\w-]*)")
+_FLAG_BEFORE_VALUE = re.compile(r"--?[A-Za-z][\w-]*=")
+_NO_LETTERS = re.compile(r"[\W_]+")
 _QUOTING = re.compile(r"\\(.)|[\"']|\$(?=[\"'])", re.DOTALL)
 
 
@@ -17,7 +23,8 @@ class Word:
     Attributes:
         text: The whole command line.
         start: Index of its first character.
-        redirection: The operator that it is the operand of, such as `>&`; empty for all other words.
+        redirection: The operator that it is the operand of, such as `>&`; `{}` for `{name[subscript]}` before one;
+            empty for all other words.
         element_of: The array whose list it is an element of, as in `name=(word)`; empty for all other words.
         end: Index after its last character.
         holes: Where its placeholders are: index among those found, start and end. Without those in commands inside.
@@ -59,6 +66,11 @@ class WordRecorder:
         self._redirection = ""
         self._array = ""
         self._depth = 0
+
+    @property
+    def array(self) -> str:
+        """The array whose list is open; empty if none is."""
+        return self._array
 
     @property
     def holes(self) -> list[tuple[int, int, int]]:
@@ -124,9 +136,36 @@ class WordRecorder:
             return
         if _DESCRIPTOR.fullmatch(self._text, self._open.start, at):
             self._redirection = self._text[self._open.start : at] + self._redirection
+            if "[" in self._redirection:
+                self._open.end, self._open.redirection = at, "{}"
+                self.words.append(self._open)
             self._open = None
         else:
             self.end(at)
+
+
+def optional_words(words: Sequence[Word]) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:
+    """Placeholders that are the value of a flag, and what to leave out with them: the flag too.
+
+    That is `--name=value` in one word, or in two words a flag that is called as the argument: before another argument
+    may stand a flag that takes none, as in `--verbose UTCP_ARG_file_UTCP_END`.
+    """
+    for at, word in enumerate(words):
+        if len(word.holes) != 1 or word.redirection or word.after(word.holes[0]):
+            continue
+        hole, before = word.holes[0], word.before(word.holes[0])
+        flag = words[at - 1] if at and not before else None
+        if _FLAG_BEFORE_VALUE.fullmatch(before):
+            yield hole[0], ((word.start, word.end),)
+        elif flag is not None and _is_called(flag, word.text[hole[1] : hole[2]]) and not flag.redirection:
+            yield hole[0], ((flag.start, flag.end), (word.start, word.end))
+
+
+def _is_called(flag: Word, placeholder: str) -> bool:
+    name, argument = _FLAG.fullmatch(flag.literal), PLACEHOLDER.fullmatch(placeholder)
+    if flag.holes or name is None or argument is None:
+        return False
+    return _NO_LETTERS.sub("", name[1]).lower() == _NO_LETTERS.sub("", argument[1]).lower()
 
 
 def _unquoted(text: str) -> str:

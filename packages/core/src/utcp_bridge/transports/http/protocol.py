@@ -26,11 +26,11 @@ from utcp_bridge.transports.http.url import parse_url_template
 if TYPE_CHECKING:
     from utcp.data.call_template import CallTemplate
 
-__all__ = ["DocumentError", "HttpOptions", "HttpParameter", "HttpProtocol", "MappedHttpCallTemplate"]
+__all__ = ["DocumentError", "HttpOptions", "HttpParameter", "HttpProtocol", "MappedHttpCallTemplate", "OverHttp"]
 
 
-class HttpProtocol(HttpCommunicationProtocol):
-    """UTCP's HTTP protocol, replacing what utcp-http 1.1.15 does wrong on the wire.
+class OverHttp:
+    """What our protocols over HTTP have in common; goes before upstream's class.
 
     Sets no time limits: the caller cancels, and a cancelled call closes its connection. Safe to use from any loop and
     thread; `close` ends the connections of all of them.
@@ -44,6 +44,21 @@ class HttpProtocol(HttpCommunicationProtocol):
         super().__init__()
         self._caller = caller or HttpCaller(options)
         self._oauth_tokens = self._caller.tokens
+
+    def discard(self) -> None:
+        """The same as `close`, without waiting: for finalizers, from any thread."""
+        self._caller.discard()
+
+    async def close(self) -> None:
+        """Close all connections, whichever loop they belong to; a second time does nothing."""
+        await self._caller.close()
+
+    async def _handle_oauth2(self, auth_details: OAuth2Auth) -> str:
+        return await self._caller.token(auth_details)
+
+
+class HttpProtocol(OverHttp, HttpCommunicationProtocol):
+    """UTCP's HTTP protocol, replacing what utcp-http 1.1.15 does wrong on the wire; see `OverHttp`."""
 
     async def call_tool(
         self, caller: Any, tool_name: str, tool_args: dict[str, Any], tool_call_template: CallTemplate
@@ -101,14 +116,6 @@ class HttpProtocol(HttpCommunicationProtocol):
             raise DocumentError(str(error), status=status_of(error)) from error
         return await asyncio.to_thread(parse_document, content, content_type, url), url
 
-    def discard(self) -> None:
-        """The same as `close`, without waiting: for finalizers, from any thread."""
-        self._caller.discard()
-
-    async def close(self) -> None:
-        """Close all connections, whichever loop they belong to; a second time does nothing."""
-        await self._caller.close()
-
     # Upstream's own `register_manual` goes through these, so that its requests are right as well.
 
     def _apply_auth(
@@ -120,9 +127,6 @@ class HttpProtocol(HttpCommunicationProtocol):
             return None, {}, ["Authorization"]
         _, cookies, names = super()._apply_auth(provider, headers, query_params)
         return None, cookies, names
-
-    async def _handle_oauth2(self, auth_details: OAuth2Auth) -> str:
-        return await self._caller.token(auth_details)
 
     def _build_url_with_path_params(self, url_template: str, tool_args: dict[str, Any]) -> str:
         origin, path, query, used = parse_url_template(url_template).expand(tool_args, {})

@@ -22,6 +22,7 @@ from utcp_bridge.transports.http.values import (
 
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _PARTS = re.compile(r"^(?P<origin>[^/?#]*//[^/?#]*)?(?P<path>[^?#]*)(?P<query>\?[^#]*)?", re.DOTALL)
+_PART_OF_URL: Final = "it must have a value, as it is part of the URL."
 _LEGAL: Final = "%/:?#[]@!$&'()*+,;=~"  # reserved characters and ready escapes, RFC 3986
 
 
@@ -72,7 +73,8 @@ class UrlTemplate:
         def value_of(name: str) -> Any:
             argument = parameters[name].argument if name in parameters else name
             if arguments.get(argument) is None:
-                raise ToolArgumentsError(f"Missing required path parameter: {argument}")
+                # Begins as upstream's, whose users and tests look for it.
+                raise ToolArgumentsError(f"Missing required path parameter: {argument}; {_PART_OF_URL}")
             used.add(argument)
             return arguments[argument]
 
@@ -125,9 +127,8 @@ def _path_value(name: str, value: Any, parameter: HttpParameter | None) -> str:
         encode = reserved_kept_in_path if parameter.allow_reserved else percent_encoded
         text = path_text(value, style=style, explode=bool(parameter.explode), name=parameter.name, encode=encode)
     if not text:
-        raise ToolArgumentsError(
-            f"The path parameter {name!r} is empty; it must have a value, as it is part of the URL."
-        )
+        argument = name if parameter is None else parameter.argument
+        raise ToolArgumentsError(f"The path parameter {argument!r} is empty; {_PART_OF_URL}")
     return text
 
 

@@ -6,7 +6,6 @@ https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-inte
 from __future__ import annotations
 
 import codecs
-import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -63,8 +62,8 @@ class EventParser:
     """
 
     def __init__(self, longest: int) -> None:
-        text = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
-        self._decoder = io.IncrementalNewlineDecoder(text, translate=True)
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
+        self._after_return = False
         self._longest = longest
         self._line: list[str] = []
         self._lines: list[str] = []
@@ -77,6 +76,11 @@ class EventParser:
             EventStreamError: One has more characters than allowed.
         """
         text = self._decoder.decode(content, final=not content)
+        if text:
+            # A carriage return ends a line at once: what follows it may be long in coming.
+            rest = text.removeprefix("\n") if self._after_return else text
+            self._after_return = text.endswith("\r")
+            text = rest.replace("\r\n", "\n").replace("\r", "\n")
         *ended, rest = text.split("\n")
         for part in ended:
             self._line.append(part)

@@ -54,12 +54,14 @@ class Reply:
         """What all pieces make together.
 
         Returns:
-            None for no piece; pieces of text as one text, with the numbers and the like between them as JSON writes
-            them; pieces of bytes read by their content type, if that is known; the values of an event stream or of
-            JSON lines as a list; a piece of anything else as it is, several of them as a list.
+            None for no piece; the values of JSON lines as a list; pieces of text as one text, with the numbers and the
+            like between them as JSON writes them; pieces of bytes read by their content type, if that is known; other
+            values of an event stream as a list; a piece of anything else as it is, several of them as a list.
         """
         if not self.pieces:
             return None
+        if media_type(self.content_type or "") in JSON_LINES:
+            return list(self.pieces)
         if all(isinstance(piece, bytes) for piece in self.pieces):
             content = b"".join(self.pieces)
             return content if self.content_type is None else read_reply(content, self.content_type, self.disposition)

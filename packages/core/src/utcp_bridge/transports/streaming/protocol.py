@@ -15,7 +15,6 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
-from utcp.data.auth_implementations.oauth2_auth import OAuth2Auth
 from utcp_http.http_call_template import HttpCallTemplate
 from utcp_http.sse_call_template import SseCallTemplate
 from utcp_http.sse_communication_protocol import SseCommunicationProtocol
@@ -26,9 +25,10 @@ from utcp_bridge.content_types import media_type
 from utcp_bridge.errors import ToolExecutionError, ToolTimeoutError, ToolTransportError
 from utcp_bridge.options import seconds_text
 from utcp_bridge.transports.begun import note_begun
-from utcp_bridge.transports.http.caller import CALL, HttpCaller, HttpOptions
+from utcp_bridge.transports.http.caller import CALL
 from utcp_bridge.transports.http.exchange import BodyReader, read_body
 from utcp_bridge.transports.http.files import is_file
+from utcp_bridge.transports.http.protocol import OverHttp
 from utcp_bridge.transports.http.reason import MAX_ERROR_BYTES, body_value, reason_of
 from utcp_bridge.transports.http.reply import read_reply
 from utcp_bridge.transports.http.request import HttpRequest, build_request
@@ -46,68 +46,59 @@ logger = logging.getLogger(__name__)
 _JSON: Final = "application/json"
 _BYTES: Final = "application/octet-stream"  # the default of upstream's template
 _CHUNK: Final = 8192  # bytes; upstream's
+_RECONNECT_DELAY: Final = 3000  # milliseconds, as browsers; upstream's 30 seconds are all that a call has by default
 
 
-class _Streams:
-    """What both protocols have in common; goes before upstream's class."""
+class _Streams(OverHttp):
+    """What both protocols have in common besides."""
 
-    def __init__(self, options: HttpOptions | None = None, *, caller: HttpCaller | None = None) -> None:
-        super().__init__()
-        self._caller = caller or HttpCaller(options)
-        self._oauth_tokens = self._caller.tokens
+    _template: type[CallTemplate]
 
     async def call_tool(
         self, caller: Any, tool_name: str, tool_args: dict[str, Any], tool_call_template: CallTemplate
     ) -> Any:
         """Call a tool and return its reply when all of it has come; see `Reply.whole` and `HttpProtocol.call_tool`."""
-        protocol: Any = self
         with collected() as reply:
             note_begun(reply, caller)
-            async with aclosing(
-                protocol.call_tool_streaming(caller, tool_name, tool_args, tool_call_template)
-            ) as pieces:
+            pieces = self.call_tool_streaming(caller, tool_name, tool_args, tool_call_template)
+            async with aclosing(pieces):
                 async for piece in pieces:
                     reply.add(piece)
         return reply.whole()
 
-    def discard(self) -> None:
-        """The same as `close`, without waiting: for finalizers, from any thread."""
-        self._caller.discard()
-
-    async def close(self) -> None:
-        """Close all connections, whichever loop they belong to; a second time does nothing."""
-        await self._caller.close()
-
-    async def _handle_oauth2(self, auth_details: OAuth2Auth) -> str:
-        return await self._caller.token(auth_details)
-
-
-class SseProtocol(_Streams, SseCommunicationProtocol):
-    """UTCP's SSE protocol.
-
-    Args:
-        options: See `HttpOptions`.
-        caller: What sends the requests, where it is shared with other protocols; default None, one of these options.
-    """
-
-    async def call_tool_streaming(  # type: ignore[override]  # utcp 1.2.0 declares it without the `yield`
+    def call_tool_streaming(
         self, caller: Any, tool_name: str, tool_args: dict[str, Any], tool_call_template: CallTemplate
     ) -> AsyncGenerator[Any, None]:
-        """Call a tool and yield the data of each event as it comes: a JSON value where it is one, else text.
+        """Call a tool and yield its reply as it comes; see the protocol for its pieces.
 
         Raises:
-            EventStreamError: The server sent something else, or an event without an end.
             ToolCallError: As `HttpProtocol.call_tool`.
         """
-        if not isinstance(tool_call_template, SseCallTemplate):
-            raise ValueError("SseProtocol can only be used with an SseCallTemplate.")  # noqa: TRY004 - as upstream
-        template = tool_call_template
-        request = build_request(_of_sse(template, tool_args), tool_args)
+        if not isinstance(tool_call_template, self._template):
+            needed = self._template.__name__
+            raise ValueError(f"{type(self).__name__} can only be used with {needed}.")  # noqa: TRY004 - as upstream
+        return self._pieces(tool_call_template, tool_args)
+
+    def _pieces(self, template: Any, arguments: dict[str, Any]) -> AsyncGenerator[Any, None]:
+        raise NotImplementedError
+
+
+class SseProtocol(_Streams, SseCommunicationProtocol):  # type: ignore[misc]  # utcp 1.2.0 declares no generator
+    """UTCP's SSE protocol; see `OverHttp`.
+
+    The pieces are the data of each event: a JSON value where it is one, else text. It is an `EventStreamError` if the
+    server sends something else, or an event without an end.
+    """
+
+    _template = SseCallTemplate
+
+    async def _pieces(self, template: SseCallTemplate, arguments: dict[str, Any]) -> AsyncGenerator[Any, None]:
+        request = build_request(_of_sse(template, arguments), arguments)
         request.headers["Accept"] = EVENT_STREAM
         body = await self._caller.body(request, template)
         # A request with a body may not be safe to repeat.
         chances = self.MAX_RECONNECT_ATTEMPTS if template.reconnect and body is None else 0
-        wait = template.retry_timeout
+        wait = template.retry_timeout if "retry_timeout" in template.model_fields_set else _RECONNECT_DELAY
         broken: ToolExecutionError | ToolTransportError | None = None
         while True:
             try:
@@ -144,34 +135,24 @@ class SseProtocol(_Streams, SseCommunicationProtocol):
             await asyncio.sleep(wait / 1000)
 
 
-class StreamableHttpProtocol(_Streams, StreamableHttpCommunicationProtocol):
-    """UTCP's streamable HTTP protocol.
+class StreamableHttpProtocol(_Streams, StreamableHttpCommunicationProtocol):  # type: ignore[misc]  # as above
+    """UTCP's streamable HTTP protocol; see `OverHttp`.
 
-    Args:
-        options: See `HttpOptions`.
-        caller: What sends the requests, where it is shared with other protocols; default None, one of these options.
+    The pieces depend on the content type: text, of at most `chunk_size` bytes a piece; each value of JSON lines, or of
+    an event stream; one JSON value as a whole; anything else as bytes, of at most `chunk_size` a piece. It is a
+    `ToolTimeoutError` if it takes longer than the template's own `timeout`.
     """
 
-    async def call_tool_streaming(  # type: ignore[override]  # utcp 1.2.0 declares it without the `yield`
-        self, caller: Any, tool_name: str, tool_args: dict[str, Any], tool_call_template: CallTemplate
+    _template = StreamableHttpCallTemplate
+
+    async def _pieces(
+        self, template: StreamableHttpCallTemplate, arguments: dict[str, Any]
     ) -> AsyncGenerator[Any, None]:
-        """Call a tool and yield its reply as it comes.
-
-        By its content type: text, of at most `chunk_size` bytes a piece; each value of JSON lines, or of an event
-        stream; one JSON value as a whole; anything else as bytes, of at most `chunk_size` a piece.
-
-        Raises:
-            ToolTimeoutError: It took longer than the template's own `timeout`.
-            ToolCallError: As `HttpProtocol.call_tool`.
-        """
-        if not isinstance(tool_call_template, StreamableHttpCallTemplate):
-            raise ValueError("StreamableHttpProtocol needs a StreamableHttpCallTemplate.")  # noqa: TRY004 - as upstream
-        template = tool_call_template
-        request = build_request(_of_streamable(template), tool_args)
+        request = build_request(_of_streamable(template), arguments)
         if request.content_type == _BYTES and not isinstance(request.content, str) and not is_file(request.content):
             request.content_type = _JSON
         body = await self._caller.body(request, template)
-        async with aclosing(self._pieces(request, body, template.chunk_size or _CHUNK)) as pieces:
+        async with aclosing(self._read(request, body, template.chunk_size or _CHUNK)) as pieces:
             if "timeout" not in template.model_fields_set or not template.timeout:
                 async for piece in pieces:
                     yield piece
@@ -180,7 +161,7 @@ class StreamableHttpProtocol(_Streams, StreamableHttpCommunicationProtocol):
             while (piece := await _before(deadline, pieces, template.timeout / 1000)) is not _END:
                 yield piece
 
-    async def _pieces(self, request: HttpRequest, body: Any, chunk_size: int) -> AsyncGenerator[Any, None]:
+    async def _read(self, request: HttpRequest, body: Any, chunk_size: int) -> AsyncGenerator[Any, None]:
         limit = self._caller.options.max_reply_bytes
         response = await self._caller.answer(request, body, context=CALL, follow=False)
         try:
