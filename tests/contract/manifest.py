@@ -47,6 +47,9 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "arguments.unset": Behaviour("What was not given is not sent, at any depth.", "design 4 Schema"),
     "arguments.null": Behaviour("A null is sent where the schema allows it.", "R15, R17"),
     "arguments.repaired": Behaviour("What models get wrong without loss is repaired.", "R43"),
+    "arguments.integer": Behaviour(
+        "A whole number written as a float is sent as an integer where the schema takes nothing else.", "R43"
+    ),
     "arguments.refused": Behaviour(
         "Arguments that do not fit are an error result that names the argument and what was expected.", "R45"
     ),

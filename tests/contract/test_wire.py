@@ -220,6 +220,34 @@ def test_a_cookie_parameter_is_sent_as_a_cookie(wire: Wire) -> None:
     assert not sent.query
 
 
+# -- integers
+
+
+@pytest.mark.behaviour("arguments.integer")
+def test_a_whole_float_is_sent_as_an_integer_where_the_schema_takes_nothing_else(wire: Wire) -> None:
+    integer, number = {"type": ["integer", "null"]}, {"type": "number"}
+    items = {"type": "array", "items": {"$ref": "#/$defs/N"}}
+    schema = {
+        "type": "object",
+        "properties": {
+            "code": integer,
+            "ratio": number,
+            "n": integer,
+            "X-N": integer,
+            "body": {"type": "object", "properties": {"n": integer, "many": items, "ratio": number}},
+        },
+        "$defs": {"N": {"type": "integer"}},
+    }
+    arguments: dict[str, Any] = {"code": 404.0, "ratio": 1.0, "n": 1e21, "X-N": 3.0}
+    arguments["body"] = {"n": 3.0, "many": [1.0, 2], "ratio": 1.0, "free": 1.0}
+    template = {"http_method": "POST", "body_field": "body", "header_fields": ["X-N"]}
+    sent = wire.sent(arguments, "/op/{code}/{ratio}", schema=schema, **template)
+    assert (sent.path, sent.query) == ("/op/404/1.0", [("n", "1000000000000000000000")])
+    assert sent.headers["X-N"] == "3"
+    body = {"n": 3, "many": [1, 2], "ratio": 1.0, "free": 1.0}
+    assert json.dumps(json.loads(sent.body)) == json.dumps(body)
+
+
 # -- bodies
 
 

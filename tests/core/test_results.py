@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from utcp_bridge import normalise
+from utcp_bridge.results import within_64_bits
 
 MCP = {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "isError": True}
 
@@ -238,3 +239,32 @@ def test_what_is_nested_too_deeply_is_a_result_all_the_same() -> None:
         assert "nested too deeply" in result.content
         assert not result.is_error
         json.dumps([result.raw, result.data])
+
+
+WIDE = {2**64 - 1: 2**64 - 1, -(2**63): -(2**63), 2**64: str(2**64), -(2**63) - 1: str(-(2**63) - 1), True: True}
+
+
+@pytest.mark.parametrize(("number", "kept"), WIDE.items())
+def test_integers_beyond_64_bits_can_be_had_as_text_at_any_depth(number: int, kept: object) -> None:
+    for around in (
+        lambda value: value,
+        lambda value: [value],
+        lambda value: {"a": "b", "n": value, "x": None},
+        lambda value: [{"rows": [[], {}, [1.5, {"n": value}]]}],
+        lambda value: {"raw": [{"value": [value]}], "data": [value]},
+    ):
+        result = normalise(around(number))
+        before = json.dumps([result.raw, result.data])
+        assert json.dumps(within_64_bits(result.data)) == json.dumps(around(kept))
+        assert json.dumps([result.raw, result.data]) == before
+        assert kept != number or within_64_bits(result.data) is result.data
+
+
+def test_integers_beyond_64_bits_are_found_as_deep_as_a_result_can_be() -> None:
+    reply: Any = 2**64
+    while True:
+        deeper = [reply]
+        if "nested too deeply" in normalise(deeper).content:
+            break
+        reply = deeper
+    assert json.dumps(within_64_bits(normalise(reply).data)) == json.dumps(reply).replace(str(2**64), f'"{2**64}"')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, TypedDict
 
@@ -12,7 +13,7 @@ pytest.importorskip("langgraph")
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool
-from langgraph.checkpoint.memory import MemorySaver
+from langgraph.checkpoint.memory import InMemorySaver, MemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.prebuilt import ToolNode, tools_condition
@@ -20,6 +21,8 @@ from langgraph.store.memory import InMemoryStore
 
 from langchain_utcp_toolkit import UTCPTool, UTCPToolkit
 from tests.support.langchain_agents import ScriptedModel, agent, tool_call
+from tests.support.manuals import config
+from utcp_bridge.testing import ServedTool, ToolServer, ToolServerError
 
 PARIS = '{"city":"Paris","sky":"sunny","celsius":21}'
 
@@ -111,6 +114,48 @@ def test_a_checkpoint_keeps_the_artifact(tools: list[BaseTool]) -> None:
     paris, atlantis = compiled.get_state(thread).values["messages"][1:]
     assert paris.artifact["data"]["celsius"] == 21
     assert atlantis.artifact["raw"][0]["status"] == 404
+
+
+WEI = [2**64, -(2**63) - 1, 10**30]
+TEXTS = [str(number) for number in WEI]
+BALANCE = {"content": [{"type": "text", "text": "none"}], "isError": True, "structuredContent": {"wei": WEI}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "data"),
+    [
+        ({"wei": WEI[0]}, {"wei": TEXTS[0]}),
+        (WEI[1], TEXTS[1]),
+        ([{"a": [{"wei": number}]} for number in WEI], [{"a": [{"wei": text}]} for text in TEXTS]),
+        ([2**64 - 1, -(2**63), True, 1.5], [2**64 - 1, -(2**63), True, 1.5]),
+        (BALANCE, {**BALANCE, "structuredContent": {"wei": TEXTS}}),
+        (ToolServerError(400, {"wei": WEI[2]}), None),
+    ],
+)
+def test_a_run_with_a_checkpointer_goes_on_after_a_reply_with_integers_beyond_64_bits(
+    run: Callable[..., Any], answer: Any, data: Any
+) -> None:
+    def answers(_arguments: dict[str, Any]) -> Any:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    create_agent = pytest.importorskip("langchain.agents.factory").create_agent
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    model = ScriptedModel(turns=[[tool_call("bank_balance", {}, "1")], [tool_call("bank_balance", {}, "2")]])
+    with (
+        ToolServer([ServedTool("balance", "Tells a balance.", {}, answers)]) as server,
+        UTCPToolkit(config(server.call_template("bank"))) as toolkit,
+    ):
+        graph = create_agent(model, toolkit.get_tools(), checkpointer=InMemorySaver())
+        run(graph, _question(), config=thread)
+        whole = toolkit.toolset.call("bank_balance")
+    _, _, first, _, second, last = graph.get_state(thread).values["messages"]
+    assert last.content == f"{whole.content} | {whole.content}"
+    for message in (first, second):
+        assert message.content == whole.content
+        assert json.dumps(message.artifact["data"]) == json.dumps(data)
+    assert whole.data == (None if isinstance(answer, Exception) else answer)
 
 
 def test_nothing_of_langgraphs_own_reaches_the_wire(echo: Callable[..., UTCPTool], run: Callable[..., Any]) -> None:

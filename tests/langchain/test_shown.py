@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, tool
 from langchain_core.utils.function_calling import convert_to_openai_function, convert_to_openai_tool
 from pydantic import BaseModel, Field, ValidationError
 
@@ -173,6 +175,56 @@ def test_the_input_class_judges_as_the_schema_does_and_keeps_every_value(echo: C
     assert model(**arguments).model_dump() == arguments
     with pytest.raises(ValidationError):
         model(self="one")
+
+
+def _approved(wrapped: UTCPTool) -> BaseTool:
+    """A tool around another, as LangGraph's documentation makes one to ask a person first."""
+
+    @tool(wrapped.name, description=wrapped.description, args_schema=wrapped.args_schema)
+    def approved(config: RunnableConfig, **arguments: Any) -> Any:
+        return wrapped.invoke(arguments, config)
+
+    return approved
+
+
+@pytest.mark.parametrize("schema", [RICH, RECURSIVE])
+def test_a_tool_that_is_made_around_another_shows_its_schemas(
+    echo: Callable[[Any], UTCPTool], schema: dict[str, Any]
+) -> None:
+    wrapped = echo(schema)
+    around = _approved(wrapped)
+    shown = convert_to_openai_tool(around)["function"]["parameters"]["properties"]
+    own = convert_to_openai_tool(wrapped)["function"]["parameters"]["properties"]
+    for name, field in shown.items():
+        assert field.items() >= {key: part for key, part in own[name].items() if name != "tree"}.items()
+    assert shown.keys() == {name for name in own if not name.startswith("_")}
+    if schema is RECURSIVE:
+        assert shown["tree"]["properties"]["children"]["items"]["properties"]["name"] == {"type": "string"}
+        assert json.loads(around.invoke({"size": 2}))["received"]["size"] == 2
+
+
+def test_a_tool_as_a_tool_is_the_same_under_another_name(echo: Callable[[Any], UTCPTool]) -> None:
+    original = echo({"type": "object", "properties": {"config": {}, "n": {"type": "integer"}}, "required": ["n"]})
+    original.return_direct = True
+    renamed = original.as_tool(name="other", description="Does the same.")
+    function = convert_to_openai_tool(renamed)["function"]
+    assert (function["name"], function["description"]) == ("other", "Does the same.")
+    assert function["parameters"] == convert_to_openai_tool(original)["function"]["parameters"]
+    assert json.loads(renamed.invoke({"n": 1, "config": [None]}))["received"] == {"n": 1, "config": [None]}
+    assert renamed.return_direct
+    assert original.as_tool().name == original.name == "m_echo"
+
+
+def test_a_tool_as_a_tool_takes_a_class_and_types_as_any_runnable_does(echo: Callable[[Any], UTCPTool]) -> None:
+    class Given(BaseModel):
+        """What is given."""
+
+        n: int
+
+    original = echo({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
+    for made in (original.as_tool(Given, name="a"), original.as_tool(name="a", arg_types={"n": int})):
+        assert convert_to_openai_tool(made)["function"]["parameters"]["properties"] == {"n": {"type": "integer"}}
+        assert json.loads(made.invoke({"n": 1}))["received"] == {"n": 1}
 
 
 def test_nothing_is_built_until_it_is_needed(echo: Callable[[Any], UTCPTool]) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_model
 
 from utcp_bridge.schema import model_from_schema, wire_arguments
 
@@ -125,6 +126,70 @@ def test_a_model_stands_in_for_its_schema_inside_other_models() -> None:
     for _ in range(3):
         inner = {"type": "object", "properties": {"next": inner}}
     assert outer.model_json_schema()["$defs"]["Node"] == inner
+
+
+_NODE = {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/Node"}}}}
+FIELDS: dict[str, Any] = {
+    "unit": {"type": "string", "enum": ["c", "f"], "title": "Unit"},
+    "days": {"type": "integer", "minimum": 1, "default": 3, "description": "How many", "title": "Days"},
+    "deep": {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "title": "Deep"},
+    "size": {"$ref": "#/$defs/Size", "description": "own", "title": "Size"},
+    "tree": {"$ref": "#/$defs/Node", "title": "Tree"},
+    "named": {"type": "object", "description": "odd", "properties": {"$ref": {"type": "string"}}, "title": "Named"},
+    "data": {"type": "object", "examples": [{"a": [{"$ref": "#/nowhere"}]}], "title": "Data"},
+    "never": False,
+    "any": True,
+}
+SHOWN: dict[str, Any] = {
+    **FIELDS,
+    "size": {"type": "string", "pattern": "^a", "description": "own", "title": "Size"},
+    "named": {"type": "object", "description": "odd"},
+    "data": {"type": "object"},
+    "never": {"not": {}},
+    "any": {},
+}
+
+
+def _remade(model: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a model that is made of another's fields, as LangChain makes them."""
+    fields: dict[str, Any] = {}
+    for name, field in model.model_fields.items():
+        fields[name] = (field.annotation, Field(description=field.description))
+        fields[name][1].metadata = field.metadata
+    schema: dict[str, Any] = create_model("Remade", **fields).model_json_schema()
+    return schema
+
+
+def test_fields_carry_their_schemas_to_models_that_are_made_of_them() -> None:
+    schema = {
+        "type": "object",
+        "properties": FIELDS,
+        "required": ["unit"],
+        "$defs": {"Node": _NODE, "Size": {"type": "string", "pattern": "^a"}},
+    }
+    model = model_from_schema("Fields", schema)
+    used = model_from_schema("UsedFields", schema)
+    used.model_validate({"unit": "c"})  # Pydantic builds a model when it is first used
+    for made in (model, used):
+        shown = _remade(made)["properties"]
+        tree = shown.pop("tree")
+        assert {name: {"title": name.title(), **of} for name, of in SHOWN.items() if name != "tree"} == {
+            name: {"title": name.title(), **of} for name, of in shown.items()
+        }
+        assert tree["properties"]["kids"]["items"]["properties"]["kids"]["type"] == "array"
+        assert "$ref" not in json.dumps(tree)
+        assert made.model_json_schema() == schema
+        given = {"unit": "c", "days": 2, "deep": {"a": "x"}}
+        assert json.dumps(wire_arguments(made.model_validate(given))) == json.dumps(given)
+        with pytest.raises(ValidationError):
+            made.model_validate({"unit": "k"})
+
+
+def test_each_model_has_the_schemas_of_its_own_fields() -> None:
+    first = model_from_schema("Same", {"type": "object", "properties": {"x": {"type": "integer"}}})
+    second = model_from_schema("Same", {"type": "object", "properties": {"x": {"type": "boolean"}}})
+    assert [_remade(model)["properties"]["x"]["type"] for model in (first, second)] == ["integer", "boolean"]
+    assert model_from_schema("None", {"type": "object"}).model_fields == {}
 
 
 def test_a_model_is_built_once_whoever_uses_it_first() -> None:

@@ -92,8 +92,8 @@ class Options:
         max_chars: The most characters of a result's `content`; default 40,000; None never cuts. A mapping
             sets it for some tools or manuals, as in `timeouts`; the others keep the default.
         max_name_length: The most characters of a shown name, at least 16; default 64.
-        repair: Whether to put right what models get wrong in arguments without loss, such as `"5"` for an
-            integer; default true.
+        repair: Whether to put right what models get wrong in arguments without loss, such as `"5"`
+            or `5.0` for an integer; default true.
         provider: Whose documented limits the shown schemas keep to: `"openai"`, `"openai-strict"`, `"azure-openai"`
             (as `"openai"`, with tool descriptions of at most 1,024 characters), `"anthropic"`, `"gemini"`; default
             None, no provider's. The tool's own schema judges all the same.

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel
-from pydantic_core import PydanticSerializationError, to_jsonable_python
-
+from utcp_bridge._json_values import encodable, json_value
 from utcp_bridge.options import DEFAULT_MAX_CHARS
 
 NO_CONTENT = "(no content)"
@@ -35,8 +32,7 @@ _ANY_BLOCK_KEYS = frozenset({"type", "annotations", "_meta", "meta"})
 _BASE64 = re.compile(r"(?:data:[^,]*+,)?[A-Za-z0-9+/_\-\s]*+={0,2}\s*")
 # How the HTTP transport hands over what is neither JSON nor text.
 _BLOB_KEYS = frozenset({"type", "mimeType", "size", "blob", "filename"})
-_NON_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
-_SURROGATES = re.compile("[\ud800-\udfff]")
+_LEAST, _MOST = -(2**63), 2**64 - 1
 _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -77,12 +73,12 @@ def _result(reply: object) -> ToolResult:
     if reply is None:
         return ToolResult(NO_CONTENT)
     if isinstance(reply, str):
-        text = _encodable(reply)
+        text = encodable(reply)
         return ToolResult(text, raw=[{"type": "text", "text": text}])
     if isinstance(reply, (bytes, bytearray, memoryview)):
         return _bytes_result(bytes(reply))
     try:
-        return _value_result(_json_value(reply))
+        return _value_result(json_value(reply))
     except RecursionError:
         # A structure that holds itself, or one nested deeper than Python counts.
         text = f"[{type(reply).__name__}: nested too deeply to be shown]"
@@ -232,43 +228,44 @@ def _described(block: Mapping[str, Any]) -> str:
     return f"[{block['type']}{f' {name!r}' if name else ''}: {media_type}, {size:,} bytes]"
 
 
+def within_64_bits(value: Any) -> Any:
+    """A JSON value for formats whose integers have 64 bits, as MessagePack's: larger ones become their JSON text.
+
+    Args:
+        value: A JSON value of plain dicts and lists, such as `ToolResult.raw` and `data`; it is not changed.
+
+    Returns:
+        The value itself where no integer is larger, else a copy.
+    """
+    return _with_larger_as_text(value) if _holds_larger(value) else value
+
+
+def _holds_larger(value: Any) -> bool:
+    # Without recursion, and what is held twice looked at once: of nearly all replies this is all that is done.
+    waiting: list[Any] = [[value]]
+    seen = set()
+    for container in waiting:
+        for item in container.values() if container.__class__ is dict else container:
+            kind = item.__class__
+            if kind is int:
+                if not _LEAST <= item <= _MOST:
+                    return True
+            elif (kind is dict or kind is list) and id(item) not in seen:
+                seen.add(id(item))
+                waiting.append(item)
+    return False
+
+
+def _with_larger_as_text(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_larger_as_text(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_larger_as_text(item) for item in value]
+    return str(value) if isinstance(value, int) and not _LEAST <= value <= _MOST else value
+
+
 def _json_text(value: object) -> str:
     return _encoder.encode(value)
-
-
-def _json_value(value: object) -> Any:
-    """The value as JSON can say it (RFC 8259): no NaN, no lone surrogates, no Python objects."""
-    if value is None or isinstance(value, (bool, int)):
-        return value
-    if isinstance(value, str):
-        return _encodable(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else _NON_FINITE.get(str(value), str(value))
-    if isinstance(value, (dict, Mapping)):  # the first is known at once, the second takes a while
-        return {
-            _encodable(key if isinstance(key, str) else _key_text(key)): _json_value(item)
-            for key, item in value.items()
-        }
-    if isinstance(value, (list, tuple, Set)):
-        return [_json_value(item) for item in value]
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return base64.b64encode(bytes(value)).decode("ascii")
-    try:
-        plain = to_jsonable_python(value, bytes_mode="base64")
-    except (PydanticSerializationError, ValueError):  # bytes that are no text, half a surrogate pair, a cycle
-        if isinstance(value, BaseModel):
-            return _json_value(value.model_dump())
-        return f"[{type(value).__qualname__}]"
-    return _json_value(plain)
-
-
-def _key_text(key: object) -> str:
-    return json.dumps(key) if key is None or isinstance(key, (bool, int, float)) else str(key)
-
-
-def _encodable(text: str) -> str:
-    # A lone surrogate, which JSON can spell as an escape, would break whoever encodes the text later.
-    return text if text.isascii() else _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def cut(text: str, max_chars: int | None, *, what: str = "text") -> str:

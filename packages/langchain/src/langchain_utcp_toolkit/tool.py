@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from langchain_core.callbacks import adispatch_custom_event, dispatch_custom_event
 from langchain_core.messages import ToolMessage
-from langchain_core.tools import StructuredTool, ToolException
+from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from pydantic import BaseModel, PrivateAttr
 
 from langchain_utcp_toolkit.arguments import input_model, readable
 from utcp_bridge import BridgedTool, ToolResult
+from utcp_bridge.results import within_64_bits
 
 
 class UTCPArtifact(TypedDict):
     """The artifact of a `ToolMessage`: what the application may want of a result, and the model does not.
 
-    A plain dict of JSON values, so that checkpoints and stores keep it whatever they know of this package.
+    A plain dict of JSON values, so that checkpoints and stores keep it whatever they know of this package. Integers
+    beyond 64 bits are JSON text here, because LangGraph's checkpoints (MessagePack) have no larger ones.
     """
 
     is_error: bool
@@ -144,6 +146,12 @@ class UTCPTool(StructuredTool):
     def _input_model(self) -> type[BaseModel]:
         return input_model(self._bridged)
 
+    def as_tool(self, args_schema: Any = None, *, arg_types: Any = None, **texts: str | None) -> BaseTool:
+        """A copy under another `name` or `description`; with a class or types, what LangChain makes of a runnable."""
+        if args_schema is not None or arg_types is not None:
+            return super().as_tool(args_schema, arg_types=arg_types, **texts)
+        return self.model_copy(update={field: text for field, text in texts.items() if text is not None})
+
     # -- calling
 
     def _to_args_and_kwargs(self, tool_input: Any, tool_call_id: str | None = None) -> tuple[tuple[Any, ...], Any]:
@@ -192,7 +200,7 @@ class UTCPTool(StructuredTool):
         return show
 
     def _answer(self, result: ToolResult, tool_call_id: str | None) -> Any:
-        artifact = UTCPArtifact(is_error=result.is_error, raw=result.raw, data=result.data)
+        artifact = within_64_bits(UTCPArtifact(is_error=result.is_error, raw=result.raw, data=result.data))
         content: Any = result.content
         if result.is_error:
             if self.handle_tool_error is not True or tool_call_id is None:

@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 from utcp_bridge.schema.bundle import SchemaProblem, bundle
 from utcp_bridge.schema.dialect import LATEST_URI
 from utcp_bridge.schema.given import given_arguments
+from utcp_bridge.schema.integers import with_integers
 from utcp_bridge.schema.plain import is_bounded
 from utcp_bridge.schema.refusal import refusal_of
 from utcp_bridge.schema.repair import repaired
@@ -91,7 +92,7 @@ class ArgumentsSchema:
             arguments: The arguments by name, or their JSON text; None and `""` for none.
             repair: Whether slips of models that lose nothing are mended where the schema refuses them: JSON text
                 for a container, `"5"` for a number, `"true"` for a boolean, null for an optional that cannot be
-                null. Default True.
+                null. Where it takes integers and no other numbers, `3.0` is sent as `3`. Default True.
 
         Raises:
             InvalidArguments: They do not fit; the error lists every fault.
@@ -99,13 +100,19 @@ class ArgumentsSchema:
         return self.judge(given_arguments(arguments), repair=repair)
 
     def judge(
-        self, given: dict[str, Any], *, repair: bool, shown_names: Mapping[str, str] = MappingProxyType({})
+        self,
+        given: dict[str, Any],
+        *,
+        repair: bool,
+        holds_text: bool = False,
+        shown_names: Mapping[str, str] = MappingProxyType({}),
     ) -> dict[str, Any]:
         """Judge arguments that have been read by `given_arguments`; see `accept`.
 
         Args:
             given: The arguments.
             repair: Whether slips of models are mended.
+            holds_text: Whether the model was asked for text in place of objects, which is read back in any case.
             shown_names: For each property that models know by another name, that name by the property's own.
 
         Raises:
@@ -113,10 +120,10 @@ class ArgumentsSchema:
         """
         validator = self._validator or self._compiled()
         violations = validator.judge(given)
-        if violations and repair:
+        if violations and (repair or holds_text):
             given, violations = repaired(validator, given, violations, Budget(STEPS / 2))
         if not violations:
-            return given
+            return with_integers(validator, given) if repair else given
         raise refusal_of(violations, self.shown, shown_names)
 
     def _read(self) -> None:

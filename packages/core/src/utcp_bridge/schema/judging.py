@@ -12,7 +12,8 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from utcp_bridge.schema.leaves import broken
+from utcp_bridge.schema.leaves import broken, is_whole, takes_only_integers
+from utcp_bridge.schema.outcome import Outcome, Spot
 from utcp_bridge.schema.rules import Rules
 from utcp_bridge.schema.tags import wrong_tag
 from utcp_bridge.schema.violations import UNJUDGED, Budget, Violation
@@ -32,6 +33,19 @@ def violations(rules: Rules, instance: Any, budget: Budget) -> list[Violation]:
         return [Violation((), "depth", True, instance)]
 
 
+def integers(rules: Rules, instance: Any, budget: Budget) -> set[tuple[str | int, ...]]:
+    """Find the whole floats of an instance that fits, where the schema takes integers and no other numbers.
+
+    Returns:
+        Their places; none if the budget ended before all were known.
+    """
+    try:
+        found = Judgement(rules, budget, seeks_integers=True).outcome(rules.schema, Spot(instance, ()))
+    except RecursionError:
+        return set()
+    return found.integers if found.fits else set()
+
+
 def verdict(rules: Rules, instance: Any, steps: float) -> list[Violation]:
     """Tell the rules that an instance breaks: all of them if that takes no more than so many steps, else some."""
     found = violations(rules, instance, Budget(steps))
@@ -41,56 +55,13 @@ def verdict(rules: Rules, instance: Any, steps: float) -> list[Violation]:
     return found
 
 
-class Spot:
-    """A value in the instance, and what is known of it so far."""
-
-    __slots__ = ("_parts", "known", "path", "value")
-
-    def __init__(self, value: Any, path: tuple[str | int, ...]) -> None:
-        self.value = value
-        self.path = path
-        self.known: dict[int, Outcome] = {}
-        self._parts: dict[str | int, Spot] = {}
-
-    def part(self, step: str | int) -> Spot:
-        """Go to a part of the value."""
-        if step not in self._parts:
-            self._parts[step] = Spot(self.value[step], (*self.path, step))
-        return self._parts[step]
-
-
-class Outcome:
-    """What a schema says of a value.
-
-    Attributes:
-        violations: The rules that the value breaks, each once.
-        evaluated: The properties or items that the schema has something to say about (core, section 11).
-    """
-
-    __slots__ = ("evaluated", "violations")
-
-    def __init__(self, *violations: Violation) -> None:
-        self.violations = dict.fromkeys(violations)
-        self.evaluated: set[str | int] = set()
-
-    @property
-    def fits(self) -> bool | None:
-        """Whether the value fits; None if the budget ended before that was known."""
-        if not self.violations:
-            return True
-        return None if all(violation.keyword == UNJUDGED for violation in self.violations) else False
-
-    def add(self, violation: Violation) -> None:
-        """Add a violation."""
-        self.violations[violation] = None
-
-
 class Judgement:
     """One instance being judged."""
 
-    def __init__(self, rules: Rules, budget: Budget) -> None:
+    def __init__(self, rules: Rules, budget: Budget, *, seeks_integers: bool = False) -> None:
         self.rules = rules
         self.budget = budget
+        self.seeks_integers = seeks_integers
 
     def outcome(self, schema: Any, spot: Spot) -> Outcome:
         """Hold a schema against a value, unless that was done before."""
@@ -107,9 +78,11 @@ class Judgement:
             applicator = APPLICATORS.get(keyword)
             if applicator is not None:
                 applicator(self, schema, limit, spot, out)
-            else:
-                for names in broken(keyword, limit, spot.value, functools.partial(self._keyword, schema, spot)):
-                    out.add(Violation(spot.path, keyword, schema, spot.value, names))
+                continue
+            for names in broken(keyword, limit, spot.value, functools.partial(self._keyword, schema, spot)):
+                out.add(Violation(spot.path, keyword, schema, spot.value, names))
+            if self.seeks_integers and keyword == "type" and is_whole(spot.value) and takes_only_integers(limit):
+                out.integers.add(spot.path)
         for keyword in _LAST:
             if keyword in schema:
                 _LAST[keyword](self, schema, schema[keyword], spot, out)
@@ -123,16 +96,17 @@ class Judgement:
         if schema is True:
             return
         steps = list(steps)
+        is_searched = self.seeks_integers and self.rules.names_integers(schema)
         whole = self.rules.whole(schema) if len(steps) > _MANY else None
         for step in steps:
-            if whole is not None:
+            if whole is not None and not (is_searched and isinstance(spot.value[step], float | dict | list)):
                 self.budget.spend(_STEP_OF_ENGINE)
                 if whole.is_valid(spot.value[step]):
                     continue
             if self.budget.steps <= 0:
                 out.add(Violation(spot.path, UNJUDGED, {}, spot.value))
                 return
-            out.violations |= self.outcome(schema, spot.part(step)).violations
+            out.take(self.outcome(schema, spot.part(step)))
 
 
 _Applicator = Callable[[Judgement, dict[str, Any], Any, Spot, Outcome], None]
@@ -140,7 +114,7 @@ _Applicator = Callable[[Judgement, dict[str, Any], Any, Spot, Outcome], None]
 
 def _beside(out: Outcome, found: Outcome) -> None:
     """Take over what a schema says that must fit as well."""
-    out.violations |= found.violations
+    out.take(found)
     out.evaluated |= found.evaluated
 
 
@@ -165,7 +139,7 @@ def _choice(
             wrong[index] = tag
             continue
         outcomes[index] = judgement.outcome(branch, spot)
-        if keyword == "anyOf" and outcomes[index].fits and not judgement.rules.tracks:
+        if keyword == "anyOf" and outcomes[index].fits and not (judgement.rules.tracks or judgement.seeks_integers):
             return
     fitting = [found for found in outcomes.values() if found.fits]
     is_too_many = len(fitting) > 1 and keyword == "oneOf"
@@ -175,6 +149,8 @@ def _choice(
     if fitting and not is_too_many:
         for found in fitting:
             out.evaluated |= found.evaluated
+        # A number that one of them takes as it is stays as it is.
+        out.integers |= set.intersection(*(found.integers for found in fitting))
         return
     # A tag that belongs to other branches says enough of a branch: nothing below it was meant for it.
     for index, tag in wrong.items():
@@ -213,7 +189,7 @@ def _properties(judgement: Judgement, _schema: dict[str, Any], limit: Any, spot:
         for name, child in limit.items():
             if name in spot.value:
                 out.evaluated.add(name)
-                out.violations |= judgement.outcome(child, spot.part(name)).violations
+                out.take(judgement.outcome(child, spot.part(name)))
 
 
 def _pattern_properties(judgement: Judgement, _schema: dict[str, Any], limit: Any, spot: Spot, out: Outcome) -> None:
@@ -258,7 +234,7 @@ def _prefix_items(judgement: Judgement, _schema: dict[str, Any], limit: Any, spo
     if isinstance(spot.value, list):
         for index, child in enumerate(limit[: len(spot.value)]):
             out.evaluated.add(index)
-            out.violations |= judgement.outcome(child, spot.part(index)).violations
+            out.take(judgement.outcome(child, spot.part(index)))
 
 
 def _items(judgement: Judgement, schema: dict[str, Any], limit: Any, spot: Spot, out: Outcome) -> None:

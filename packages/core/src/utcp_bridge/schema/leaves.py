@@ -16,7 +16,7 @@ _KINDS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
     "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
-    "integer": lambda value: (isinstance(value, int) and not isinstance(value, bool)) or _is_whole(value),
+    "integer": lambda value: (isinstance(value, int) and not isinstance(value, bool)) or is_whole(value),
 }
 
 _LENGTHS: Final[Mapping[str, tuple[type, bool]]] = {
@@ -71,5 +71,12 @@ def broken(keyword: str, limit: Any, value: Any, is_valid: Callable[[str], bool]
                 yield tuple(dict.fromkeys(wanted))
 
 
-def _is_whole(value: Any) -> bool:
+def is_whole(value: Any) -> bool:
+    """Tell whether a value is a float without a fraction, which JSON Schema calls an integer too."""
     return isinstance(value, float) and value.is_integer()
+
+
+def takes_only_integers(types: str | list[str]) -> bool:
+    """Tell whether a `type` takes integers and no other numbers."""
+    names = (types,) if isinstance(types, str) else types
+    return "integer" in names and "number" not in names

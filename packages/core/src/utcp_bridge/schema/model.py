@@ -1,7 +1,8 @@
 """A Pydantic model of a tool's arguments: JSON Schema judges, Pydantic carries.
 
 Typed fields under the validator would only add faults of their own (`int` refuses `5.0`, `datetime` rewrites text),
-so the fields are untyped. Names that a Python attribute or Pydantic cannot have are carried as extras.
+so the fields are untyped, with their schemas beside them for readers. Names that a Python attribute or Pydantic cannot
+have are carried as extras.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from typing import Any, ClassVar, Self
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, create_model, model_validator
+from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from utcp_bridge.schema.arguments import ArgumentsSchema, arguments_schema
 from utcp_bridge.schema.faults import InvalidArguments
+from utcp_bridge.schema.fields import ClassProperty, field_schemas
 from utcp_bridge.schema.inline import inlined
 from utcp_bridge.schema.showing import ShownArguments
 
@@ -46,6 +49,16 @@ class _Arguments(BaseModel):
         model: Self = handler(accepted)
         model._order = tuple(accepted)
         return model
+
+    @ClassProperty
+    def model_fields(cls, /) -> dict[str, FieldInfo]:  # noqa: N805 - a property of the class
+        """The fields, each with its schema for whoever makes another model of them; built when somebody asks."""
+        fields: dict[str, FieldInfo] = cls.__pydantic_fields__
+        if any(not field.metadata for field in fields.values()):
+            cls.model_rebuild()  # langchain-core 0.3 looks for the fields of a class in its signature too
+            for name, schema in field_schemas(cls._shown, fields).items():
+                fields[name].metadata = [schema]
+        return fields
 
     @classmethod
     def model_json_schema(cls, *_args: Any, **_options: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from utcp_bridge.schema.bundled import DEFINITION_REF, ROOT_REF, pointed, references, walk
+from utcp_bridge.schema.leaves import takes_only_integers
 from utcp_bridge.schema.tags import tags_of
 
 
@@ -54,6 +55,7 @@ class Rules:
         self._wholes: dict[int, Check | None] = {}
         self._tags: dict[int, dict[str, dict[str, Any]]] = {}
         self._patterns: dict[str, Check] = {}
+        self._naming_integers: dict[int, bool] = {}
 
     def target(self, reference: str) -> Any:
         """Give what a reference points to."""
@@ -93,6 +95,14 @@ class Rules:
                         definitions[name] = self.target(reference)
                         waiting.append(definitions[name])
         return self._compile({**part, "$defs": definitions} if definitions else part)
+
+    def names_integers(self, part: Any) -> bool:
+        """Tell whether a part of the schema may take integers and no other numbers somewhere."""
+        if id(part) not in self._naming_integers:
+            self._naming_integers[id(part)] = any(
+                "$ref" in inner or takes_only_integers(inner.get("type", ())) for inner in walk(part)
+            )
+        return self._naming_integers[id(part)]
 
     def tags(self, branch: Any) -> dict[str, dict[str, Any]]:
         """Give the properties that tell a branch from the others."""

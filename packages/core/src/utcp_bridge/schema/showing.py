@@ -59,8 +59,8 @@ class ShownArguments:
 
         Args:
             given: The arguments by name, or their JSON text; None and `""` for none.
-            repair: See `ArgumentsSchema.accept`; for a provider whose limits make models write text for objects it is
-                always on.
+            repair: See `ArgumentsSchema.accept`; where a provider's limits make models write text for objects, that
+                is read back in any case.
 
         Raises:
             InvalidArguments: They do not fit; the error lists every fault, in the names that the model was shown.
@@ -68,8 +68,9 @@ class ShownArguments:
         if self._exported is None:
             return self.own.accept(given, repair=repair)
         restored = self._exported.restore(given_arguments(given))
-        repair = repair or self._exported.is_reduced
-        return self.own.judge(restored, repair=repair, shown_names=self._exported.shown_names)
+        return self.own.judge(
+            restored, repair=repair, holds_text=self._exported.is_reduced, shown_names=self._exported.shown_names
+        )
 
     def shown_name(self, name: str) -> str:
         """Give the name that the model is shown of an argument."""

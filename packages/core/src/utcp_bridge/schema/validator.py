@@ -13,7 +13,7 @@ import threading
 from typing import Any, Final, Protocol
 
 from utcp_bridge.schema.bundled import with_subschemas
-from utcp_bridge.schema.judging import verdict, violations
+from utcp_bridge.schema.judging import integers, verdict, violations
 from utcp_bridge.schema.rules import Check, Rules, referred, tracks_evaluated
 from utcp_bridge.schema.violations import UNJUDGED, Budget, Violation
 from utcp_bridge.schema.weight import may_weigh, weight
@@ -115,6 +115,11 @@ class Validator:
             return violations(self._prepared(), instance, budget)
         budget.spend(_size(instance) / _VALUES_PER_STEP)
         return [] if self.is_valid(instance) else self._reasons(instance, budget)
+
+    def integers(self, instance: Any, budget: Budget) -> set[tuple[str | int, ...]]:
+        """Find the whole floats of an instance that fits, where the schema takes integers and no other numbers."""
+        rules = self._prepared()
+        return integers(rules, instance, budget) if rules.names_integers(rules.schema) else set()
 
     def _reasons(self, instance: Any, budget: Budget) -> list[Violation]:
         # The engine's verdict stands, also where the reasons for it cannot be told.
