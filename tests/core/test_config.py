@@ -550,6 +550,22 @@ class TestOlderForms:
         shown = json.loads(text[text.index("\n{") : text.rindex("}") + 1])
         assert shown == {"manual_call_templates": list(self.TRANSLATED)}
 
+    @pytest.mark.parametrize(
+        ("url", "told"),
+        [
+            ("https://h/u?n=3", "In the place of *** keep"),
+            (f"https://h/{'u' * 400}", "In the place of '... (n characters)' keep"),
+            (f"https://key@h/{'u' * 400}", "In the place of *** and of '... (n characters)' keep"),
+            ("https://h/u?n=${N}", None),
+        ],
+    )
+    def test_what_their_new_form_does_not_show_is_to_be_kept(
+        self, url: str, told: str | None, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        load_config({"providers": [{"name": "m", "provider_type": "http", "url": url}]})
+        lines = caplog.records[0].getMessage().splitlines()
+        assert [line.startswith(told or "-") for line in lines if "keep" in line] == ([True] if told else [])
+
     @pytest.mark.parametrize(("entry", "template"), list(zip(PERSONA, TRANSLATED, strict=True)))
     def test_of_a_single_entry_are_a_configuration(
         self, entry: dict[str, Any], template: dict[str, Any], caplog: pytest.LogCaptureFixture

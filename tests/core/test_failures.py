@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import ssl
+import traceback
+from importlib import metadata
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,8 +17,9 @@ from pydantic import BaseModel, ValidationError
 from utcp.exceptions import UtcpSerializerValidationError, UtcpVariableNotFound
 from yarl import URL
 
-from utcp_bridge import errors
-from utcp_bridge.transports.failures import call_error, reason
+from tests.support.documents import serving
+from utcp_bridge import Toolset, errors
+from utcp_bridge.transports.failures import call_error, reason, reason_in
 
 URL_WITH_KEY = URL("https://api.example.com/v1/x?api_key=sk-LIVE")
 REQUEST = aiohttp.RequestInfo(URL_WITH_KEY, "GET", CIMultiDictProxy(CIMultiDict()), URL_WITH_KEY)
@@ -161,3 +166,153 @@ def test_a_connection_that_fails_names_the_host(make_error: Any, words: str) -> 
     text = reason(make_error(key))
     assert "api.example.com" in text
     assert words in text
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        ValueError("no such city"),
+        ValueError("no such city\nFor more information check: https://developer.mozilla.org/x"),
+        ValueError("no such city\n  field required [type=missing]\n    and more"),
+        ExceptionGroup("of tasks", [ValueError("no such city")]),
+        ExceptionGroup("of tasks", [ExceptionGroup("of tasks", [ValueError("no such city\nand more")])]),
+    ],
+    ids=repr,
+)
+def test_the_reason_in_a_traceback_is_what_was_raised(raised: Exception) -> None:
+    with pytest.raises(type(raised)) as caught:
+        _raise(raised)
+    caught.value.__context__ = KeyError("first")
+    text = "".join(traceback.format_exception(caught.value))
+    assert reason_in(text) == reason(RuntimeError(f"it failed: {text}")) == "ValueError: no such city"
+
+
+def test_links_of_packages_are_left_out_and_those_of_servers_are_not() -> None:
+    link = "For more information check: https://developer.mozilla.org/en-US/docs/Web/HTTP/Status/500"
+    assert reason(RuntimeError(f"Server error '500' for url 'https://h/x?key=s'\n{link}")) == (
+        "Server error '500' for url 'https://h/x'"
+    )
+    for own in ("refused\nFor more information visit https://h/docs", f"refused. {link}"):
+        assert reason(McpError(own)) == own
+
+
+def _raise(error: Exception) -> None:
+    raise error
+
+
+async def _error_of(template: dict[str, Any]) -> str:
+    async with await Toolset.aopen({"manual_call_templates": [template]}) as toolset:
+        return str(toolset.report.manuals[0].error)
+
+
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [
+        ("1.0.0", "in an environment of its own: it requires langchain<0.4, and here is langchain-core 1.0.0"),
+        ("1.8.3rc1", "in an environment of its own: it requires langchain<0.4, and here is langchain-core 1.8.3rc1"),
+        ("12.0", "in an environment of its own: it requires langchain<0.4, and here is langchain-core 12.0"),
+        ("0.3.86", ""),
+        (None, ""),
+    ],
+)
+async def test_a_plugin_that_would_take_langchain_back_belongs_into_an_environment_of_its_own(
+    version: str | None, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if version is None:
+        monkeypatch.setattr("sys.path", [str(tmp_path)])
+    else:
+        installed = tmp_path / f"langchain_core-{version}.dist-info"
+        installed.mkdir()
+        (installed / "METADATA").write_text(f"Metadata-Version: 2.1\nName: langchain-core\nVersion: {version}\n")
+        monkeypatch.syspath_prepend(str(tmp_path))
+        assert metadata.version("langchain-core") == version
+    error = await _error_of({"call_template_type": "mcp", "config": {"mcpServers": {}}})
+    assert error.endswith(f"install 'utcp-mcp' {told}".rstrip())
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize(
+    ("path", "fields", "advice"),
+    [
+        ("/u", {}, "; its call template gives neither 'auth' nor 'headers'"),
+        ("/u", {"auth": None, "headers": {}}, "; its call template gives neither 'auth' nor 'headers'"),
+        (
+            "/u?a=1&b=2&sk-LIVE",
+            {},
+            "; its call template gives neither 'auth' nor 'headers', only 'a' and 'b' in the query of its",
+        ),
+        ("/u?a=1&api_key=sk-LIVE", {}, "; check 'api_key' in the query of its 'url'"),
+        ("/u?k=${K_2}", {}, "; check what stands in the variable 'my__m_K_2'"),
+        ("/u?k=${K_2}&l=$L", {}, "; check what stands in the variables 'my__m_K_2' and 'my__m_L'"),
+        ("/bot${K_2}/u", {}, "; check what stands in the variable 'my__m_K_2'"),
+        ("/u", {"headers": {"X-Key": "${K_2}"}}, "; check what stands in the variable 'my__m_K_2'"),
+        ("/u?k=1", {"headers": {"X-Key": "sk-LIVE"}}, ""),
+        ("/u", {"auth": {"auth_type": "api_key", "api_key": "sk-LIVE", "var_name": "X-Key"}}, ""),
+    ],
+)
+async def test_a_refused_manual_tells_which_credentials_it_was_sent(
+    path: str, fields: dict[str, Any], advice: str, status: int
+) -> None:
+    async with serving(u={"error": "no"}) as server:
+        server.pages["/botsk-LIVE/u"] = {"error": "no"}
+        server.statuses |= dict.fromkeys(("/u", "/botsk-LIVE/u"), status)
+        variables = {"my__m_K_2": "sk-LIVE", "my__m_L": "sk-LIVE"}
+        template = server.template("my_m", path, **fields)
+        source = {"variables": variables, "manual_call_templates": [template]}
+        async with await Toolset.aopen(source) as toolset:
+            error = str(toolset.report.manuals[0].error)
+    assert "sk-LIVE" not in error
+    start, _, end = error.partition(": no")
+    assert start.startswith(f"HTTP {status}")
+    assert end.startswith(advice)
+    assert bool(end) == bool(advice)
+
+
+async def test_of_a_host_that_is_a_variable_no_credentials_are_told() -> None:
+    async with serving(u={"error": "no"}) as server:
+        server.statuses["/u"] = 401
+        for url in ("${HOST}/u", "${HOST}/u?a=1"):
+            template = {"name": "m", "call_template_type": "http", "url": url}
+            source = {"variables": {"m_HOST": server.base_url}, "manual_call_templates": [template]}
+            async with await Toolset.aopen(source) as toolset:
+                assert "neither 'auth' nor 'headers'" in str(toolset.report)
+
+
+async def test_the_user_in_a_url_that_is_refused_is_told() -> None:
+    async with serving(u={"error": "no"}) as server:
+        server.statuses["/u"] = 403
+        template = server.template("m", "/u")
+        template["url"] = template["url"].replace("://", "://me:sk-LIVE@")
+        error = await _error_of(template)
+    assert error == "HTTP 403 Forbidden: no; check the user and the password in its 'url'"
+
+
+OPENAPI: dict[str, dict[str, Any]] = {
+    "no server": {"openapi": "3.1.0"},
+    "relative server": {"openapi": "3.0.0", "servers": [{"url": "/v1"}]},
+    "no host": {"swagger": "2.0", "basePath": "/v1"},
+}
+
+
+@pytest.mark.parametrize("document", OPENAPI.values(), ids=OPENAPI)
+async def test_a_document_without_a_server_tells_the_configuration_that_names_one(
+    document: dict[str, Any], tmp_path: Path
+) -> None:
+    document = {"info": {"title": "x", "version": "1"}, "paths": {"/a": {"get": {"responses": {}}}}, **document}
+    path = tmp_path / "my \u00e9.json"
+    path.write_text(json.dumps(document))
+    sources: list[Any] = [path, document]
+    for source in (
+        *sources,
+        {"manual_call_templates": [{"name": "m", "call_template_type": "text", "content": document}]},
+    ):
+        async with await Toolset.aopen(source) as toolset:
+            error = str(toolset.report.manuals[0].error)
+        told = json.loads(error[error.index(": {") + 2 :])
+        assert told["manual_call_templates"][0]["base_url"] == "https://..."
+        told["manual_call_templates"][0]["base_url"] = "https://h/v2"
+        if "content" in told["manual_call_templates"][0]:
+            told["manual_call_templates"][0]["content"] = document
+        async with await Toolset.aopen(told) as toolset:
+            assert toolset.report.ok
+            assert toolset.report.tool_count == 1

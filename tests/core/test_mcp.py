@@ -19,10 +19,12 @@ from typing import Any
 
 import pytest
 
+from tests.support.http_server import http_server, replying
 from utcp_bridge import Toolset
 from utcp_bridge.discovery import Discovery, discover
 from utcp_bridge.errors import ToolExecutionError
 from utcp_bridge.transports.client.client import Client, open_client
+from utcp_bridge.transports.http.security import origin_of
 
 pytest.importorskip("utcp_mcp", reason="utcp-mcp requires langchain<0.4, so it is tested in its own environment")
 
@@ -127,6 +129,59 @@ async def test_the_tools_of_the_servers_that_answer_are_loaded_and_the_others_re
     assert {tool.protocol for tool in found.tools} == {"mcp"}
     assert client.loop_bound("mcp")
     assert "server 'gone'" in str(found.report)
+
+
+@pytest.mark.parametrize("status", [401, 404, 500, 503])
+async def test_a_server_over_http_that_refuses_is_reported_with_its_status(status: int) -> None:
+    async with http_server(replying("down", status=status)) as refusing:
+        remote = {"x": {"type": "http", "url": f"{refusing.url}/mcp?key=sk-LIVE"}}
+        error = await _error_of(remote)
+    assert str(status) in error
+    assert refusing.url in error
+    assert not re.search(r"sk-LIVE|information|\n", error)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:1/mcp?key=sk-LIVE", "https://u:sk-LIVE@127.0.0.1:1/mcp", "https://nowhere.invalid/mcp"]
+)
+async def test_a_server_over_http_that_cannot_be_reached_is_named(url: str) -> None:
+    error = await _error_of({"x": {"url": url}})
+    assert error.endswith(f"({origin_of(url)})")
+    assert "sk-LIVE" not in error
+
+
+async def test_a_server_that_is_started_needs_no_arguments(server: Path) -> None:
+    program = server.with_name("started")
+    program.write_text(f"#!{sys.executable}\n{SERVER}")
+    program.chmod(0o700)
+    written: list[dict[str, Any]] = [{}, {"args": None}, {"args": []}]
+    for more in written:
+        config = {"mcpServers": {"x": {"command": str(program), "env": {"SECRET": "s"}, **more}}}
+        template = {"name": "m", "call_template_type": "mcp", "config": config}
+        async with await Toolset.aopen({"manual_call_templates": [template]}) as toolset:
+            assert (await toolset.acall("m.x.add", {"a": 1, "b": 2})).content == "3"
+
+
+async def test_a_server_that_is_neither_started_nor_asked_is_told_what_is_missing() -> None:
+    assert (await _error_of({"x": {"httpUrl": "https://h"}})).endswith("has neither 'command' nor 'url'")
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"args": [12345]}, "args[0]: expected text, got a number"),
+        ({"args": [], "env": {"PIN": 12345}}, "env.PIN: expected text, got a number"),
+    ],
+)
+async def test_what_is_wrong_about_a_server_is_told_without_its_value(fields: dict[str, Any], told: str) -> None:
+    error = await _error_of({"x": {"command": sys.executable, **fields}})
+    assert error == f"Failed to discover tools for server 'x': {told}"
+
+
+async def _error_of(servers: dict[str, Any]) -> str:
+    template = {"name": "m", "call_template_type": "mcp", "config": {"mcpServers": servers}}
+    async with await Toolset.aopen({"manual_call_templates": [template]}, discovery_timeout=30) as toolset:
+        return str(toolset.report.manuals[0].error)
 
 
 async def test_results_come_back_as_they_are_and_failures_as_errors(opened: tuple[Client, Discovery]) -> None:

@@ -18,21 +18,19 @@ import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from contextvars import Context
 from pathlib import Path
-from typing import TypeVarTuple
 
 import pytest
 from aiohttp import web
 from utcp_http.http_call_template import HttpCallTemplate
 
 from tests.support.http_server import HttpServer, http_server, replying, server_thread
+from tests.support.loops import AskedLoop
 from tests.support.manuals import config, http_tool, text_manual
 from utcp_bridge import Toolset
 from utcp_bridge.errors import RunnerError, ToolTransportError
 from utcp_bridge.transports.http.protocol import HttpOptions, HttpProtocol
 
-Ts = TypeVarTuple("Ts")
 Loops = Callable[[], asyncio.AbstractEventLoop]
 
 
@@ -276,21 +274,6 @@ def test_a_toolset_that_is_closed_while_threads_call_leaves_nothing(
         assert open_sockets(before) == before
     gc.collect()
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
-
-
-class AskedLoop(asyncio.SelectorEventLoop):
-    """Tells when another thread has given it something to do."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked = threading.Event()
-
-    def call_soon_threadsafe(
-        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
-    ) -> asyncio.Handle:
-        handle = super().call_soon_threadsafe(callback, *args, context=context)
-        self.asked.set()
-        return handle
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 3])

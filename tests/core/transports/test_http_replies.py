@@ -6,7 +6,9 @@ import asyncio
 import base64
 import gzip
 import json
+import re
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Any
 
@@ -71,9 +73,9 @@ async def test_json_of_any_media_type_is_data(protocol: HttpProtocol, content_ty
         (b'{"a":1}\n{"a":2}\n', "application/x-ndjson", '{"a":1}\n{"a":2}\n'),
         ("é\n".encode(), "application/octet-stream", "é\n"),
         (b'{"a":1}', "binary/octet-stream", '{"a":1}'),
-        (b"", "application/json", None),
-        (b"", "text/plain", None),
-        (b"", "image/png", None),
+        *((b"", kind, None) for kind in ("", "application/json", "text/plain", "image/png")),
+        *((b" \r\n\t", kind, None) for kind in ("", "application/json", "text/plain", "application/octet-stream")),
+        ("\xa0\n".encode("utf-16"), "application/json", None),
     ],
 )
 async def test_text_is_text_in_its_charset(
@@ -122,6 +124,23 @@ async def test_a_file_keeps_its_name(protocol: HttpProtocol) -> None:
 @pytest.mark.parametrize("status", [204, 205, 304])
 async def test_no_content_is_none(protocol: HttpProtocol, status: int) -> None:
     assert await reply(protocol, replying(b"", status=status)) is None
+
+
+@pytest.mark.parametrize("header", ["Location", "Operation-Location"])
+@pytest.mark.parametrize("status", [200, 201, 202, 204, 300, 304])
+async def test_an_empty_reply_tells_where_there_is_something(protocol: HttpProtocol, status: int, header: str) -> None:
+    named = {header.replace("-", "_"): "/items/77?v=2"}
+    assert await reply(protocol, replying("", status=status, **named)) == f"(no content); {header}: /items/77?v=2"
+
+
+async def test_a_reply_of_white_space_or_null_tells_so_too_and_one_with_content_is_left_as_it_is(
+    protocol: HttpProtocol,
+) -> None:
+    for body in ("null", " \n"):
+        answer = replying(body, status=201, Content_Type="application/json", Location="/i/7", Operation_Location="/o")
+        assert await reply(protocol, answer) == "(no content); Location: /i/7; Operation-Location: /o"
+    assert await reply(protocol, replying({"id": 7}, status=201, Location="/i/7")) == {"id": 7}
+    assert await reply(protocol, replying("", status=200, Content_Location="/i/7")) is None
 
 
 async def test_a_compressed_reply_is_decompressed(protocol: HttpProtocol) -> None:
@@ -233,7 +252,9 @@ PAGE = """<!DOCTYPE html><html><head><title>502 Bad Gateway</title><style>p {col
             {"message": "bad", "fields": {"a": "must be set"}},
             'HTTP 400 Bad Request: bad {"fields": {"a": "must be set"}}',
         ),
-        (500, {}, "HTTP 500 Internal Server Error: {}"),
+        (429, {}, "HTTP 429 Too Many Requests"),
+        (500, [], "HTTP 500 Internal Server Error"),
+        (500, {"a": {}}, 'HTTP 500 Internal Server Error: {"a": {}}'),
     ],
 )
 async def test_the_reason_of_a_json_error_is_readable(
@@ -284,6 +305,26 @@ async def test_an_error_says_when_to_try_again(protocol: HttpProtocol) -> None:
     ) as caught:
         await reply(protocol, replying({"error": "slow"}, status=429, Retry_After="30"))
     assert caught.value.raw[0]["retry_after"] == "30"
+
+
+@pytest.mark.parametrize("written", ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y"])
+@pytest.mark.parametrize("ahead", [90, 100_000, 0, -90])
+async def test_a_date_to_try_again_is_told_in_seconds_too(protocol: HttpProtocol, written: str, ahead: int) -> None:
+    date = (datetime.now(UTC) + timedelta(seconds=ahead)).strftime(written)
+    with pytest.raises(ToolExecutionError) as caught:
+        await reply(protocol, replying({"error": "slow"}, status=503, Retry_After=date))
+    assert caught.value.raw[0]["retry_after"] == date
+    told = re.search(
+        rf"slow \(retry after {re.escape(date)}, (?:([\d,]+) seconds from now|which is now)\)$", str(caught.value)
+    )
+    assert told is not None
+    assert ahead - 30 < int((told[1] or "0").replace(",", "")) <= max(ahead, 0)
+
+
+@pytest.mark.parametrize("wait", ["soon", "-1", "1.5", "Wed, 21 Oct 99999999999 07:28:00 GMT", "Wed, 32 Oct 2037"])
+async def test_what_is_no_date_is_told_as_it_is(protocol: HttpProtocol, wait: str) -> None:
+    with pytest.raises(ToolExecutionError, match=re.escape(f"slow (retry after {wait})")):
+        await reply(protocol, replying({"error": "slow"}, status=503, Retry_After=wait))
 
 
 async def test_no_message_holds_the_query(protocol: HttpProtocol) -> None:

@@ -20,6 +20,8 @@ _NOT_SECRET = frozenset({"var_name", "location", "auth_type", "token_url", "scop
 _TELLS_NOTHING = re.compile(
     r"(?i)(?:\s|\b(?:bearer|basic|token|apikey)\b|\$\{\w+\}|\$\w+|\{[^{}]*\}|UTCP_ARG_\w+?_UTCP_END)*"
 )
+# How the notice shows what it does not show whole.
+_HIDDEN = {"***": re.compile(r"\*\*\*"), "'... (n characters)'": re.compile(r"\.\.\. \(\d+ characters\)")}
 _USER_INFO = re.compile(r"(?<=://)[^/@\s\"']+(?=@)")
 _QUERY_VALUE = re.compile(r"(?<=[?&])([^=&\s\"'#]+)=([^&\s\"'#]+)")
 _COMMAND_KEYS = frozenset({"command", "commands", "args"})
@@ -45,6 +47,8 @@ def translation_notice(source: str, how: Sequence[str], config: Mapping[str, Seq
         f"In the form of UTCP 1.x it is:",
         json.dumps(shown, indent=2, ensure_ascii=False, default=str),
     ]
+    if hidden := [mark for mark, pattern in _HIDDEN.items() if pattern.search(lines[1])]:
+        lines.append(f"In the place of {' and of '.join(hidden)} keep what you have there; it is not shown.")
     templates = config.get("manual_call_templates", ())
     if len(templates) > _MOST_SHOWN:
         lines.append(f"and {len(templates) - _MOST_SHOWN} more in the same way.")

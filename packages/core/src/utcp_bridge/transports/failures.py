@@ -29,6 +29,14 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]+")
 # The words of utcp-http 1.1.15, which raises nothing but ValueError for both.
 _MISSING_ARGUMENT = re.compile(r"missing required (path )?(parameter|argument)", re.I)
 _REFUSED = re.compile(r"Security error|Refusing to ")
+_TRACEBACK = "Traceback (most recent call last)"
+_RULES_OF_GROUPS = re.compile(r"^ *(?:\| ?|\+.*)", re.M)  # what Python draws around the exceptions of a group
+_FRAME = re.compile(r'^\s*File ".*", line \d+', re.M)
+_RAISED = re.compile(r"^(?!.*\(\d+ sub-exceptions?\)$)\S.*", re.M)
+# What httpx and Pydantic add to their own words.
+_LINK = re.compile(
+    r"\s*\n\s*For (?:more|further) information (?:check: https://developer\.mozilla\.org|visit https://errors\.pydantic)\S+"
+)
 _SENTENCES: dict[type[ToolCallError], str] = {
     ToolTimeoutError: "{} gave no answer in time: {}",
     ToolConfigError: "{} cannot be called until its configuration is put right: {}",
@@ -107,14 +115,23 @@ def reason(error: BaseException, *, within: str = "") -> str:
     text = _mcp_message(error) or str(error)
     if isinstance(error, KeyError) and len(error.args) == 1:
         text = f"the key {error.args[0]!r} is missing"
-    elif "Traceback (most recent call last)" in text:
-        text = last_line(text)
-    text = _bounded(without_queries(text)) or type(error).__name__
+    text = reason_in(text) or type(error).__name__
     return f"{within}: {text}" if within else text
 
 
+def reason_in(text: str) -> str:
+    """The reason in a text that a package wrote of a failure: of a traceback, the first line of what was raised."""
+    text = _LINK.sub("", text)
+    if _TRACEBACK in text:
+        text = _RULES_OF_GROUPS.sub("", text)
+        frames = [frame.end() for frame in _FRAME.finditer(text)]
+        raised = _RAISED.search(text, frames[-1]) if frames else None
+        text = last_line(text) if raised is None else raised[0]
+    return _bounded(without_queries(text))
+
+
 def last_line(text: str) -> str:
-    """The last line that is not empty; of a traceback, what was raised."""
+    """The last line that is not empty."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
 
 

@@ -18,7 +18,7 @@ from utcp_bridge.transports.begun import note_begun
 from utcp_bridge.transports.documents.parsing import MAX_DOCUMENT_BYTES, DocumentError, parse_document
 from utcp_bridge.transports.http.caller import CALL, DISCOVERY, HttpCaller, HttpOptions, status_of
 from utcp_bridge.transports.http.exchange import read_body
-from utcp_bridge.transports.http.reply import BegunReply, read_reply
+from utcp_bridge.transports.http.reply import BegunReply, reply_of
 from utcp_bridge.transports.http.request import basic_auth, build_request
 from utcp_bridge.transports.http.template import HttpParameter, MappedHttpCallTemplate
 from utcp_bridge.transports.http.url import parse_url_template
@@ -92,7 +92,7 @@ class HttpProtocol(OverHttp, HttpCommunicationProtocol):
                 return begun
 
             content = await read_body(response, self._caller.options.max_reply_bytes, begin)
-            return read_reply(content, content_type, response.headers.get("Content-Disposition", ""))
+            return reply_of(content, response.headers)
 
     async def fetch_document(self, template: CallTemplate) -> tuple[Any, str]:
         """Fetch the document that a manual call template points to, a UTCP manual or an OpenAPI document.

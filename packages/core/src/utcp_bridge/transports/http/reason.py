@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from html.parser import HTMLParser
 from http import HTTPStatus
 from typing import Any, Final
@@ -91,7 +94,7 @@ def http_error(
     if retry_after and len(retry_after) <= 64:
         wait = _clean(retry_after)
         block["retry_after"] = wait
-        message += f" (retry after {wait}{' seconds' if wait.isdigit() else ''})"
+        message += f" (retry after {wait}{' seconds' if wait.isdigit() else _from_now(wait)})"
     return ToolExecutionError(message, raw=[block])
 
 
@@ -102,7 +105,7 @@ def reason_of(body: Any, content_type: str = "") -> str:
         if "html" in kind or (not is_json(kind) and body.lstrip()[:9].lower().startswith(("<!doctype", "<html"))):
             return _bounded(_html_text(body), _MAX_HTML)
         return _bounded(_clean(body), MAX_REASON)
-    if body is None:
+    if body is None or body in ([], {}):
         return ""
     return _bounded(_clean(_sentence(body) or json.dumps(body, ensure_ascii=False)), MAX_REASON)
 
@@ -196,6 +199,17 @@ def _phrase(status: int) -> str:
         return HTTPStatus(status).phrase
     except ValueError:
         return ""
+
+
+def _from_now(date: str) -> str:
+    """How long it is until a date of HTTP (RFC 9110, section 5.6.7), or nothing for what is none."""
+    try:
+        then = parsedate_to_datetime(date)
+    except (ValueError, OverflowError):
+        return ""
+    # Of the three forms one names no zone; all are in UTC.
+    seconds = math.ceil(((then if then.tzinfo else then.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds())
+    return f", {seconds:,} seconds from now" if seconds > 0 else ", which is now"
 
 
 def _clean(text: str) -> str:

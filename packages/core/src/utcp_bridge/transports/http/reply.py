@@ -5,12 +5,17 @@ from __future__ import annotations
 import base64
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
 from utcp_bridge.content_types import UNTYPED, charset_of, decode_text, is_json, is_text, media_type, plain_text
+from utcp_bridge.results import NO_CONTENT
 
+# Where a server says that something is which it does not send: what was made (RFC 9110, section 10.2.2), or how the
+# work that has begun goes on (Azure's guidelines for long-running operations).
+_PLACES = ("Location", "Operation-Location")
 _FILENAME = re.compile(r"filename\s*=\s*(?:\"([^\"]*)\"|([^\s;]+))", re.IGNORECASE)
 
 
@@ -44,6 +49,18 @@ class BegunReply:
         return read_reply(b"".join(self.pieces), self.content_type)
 
 
+def reply_of(content: bytes, headers: Mapping[str, str]) -> Any:
+    """What a tool's reply means; as `read_reply`, but an empty one tells where there is something, if the server does.
+
+    Args:
+        content: The whole body, decompressed.
+        headers: The headers, their names in any case.
+    """
+    reply = read_reply(content, headers.get("Content-Type", ""), headers.get("Content-Disposition", ""))
+    places = [f"{name}: {headers[name]}" for name in _PLACES if headers.get(name)]
+    return "; ".join((NO_CONTENT, *places)) if reply is None and places else reply
+
+
 def read_reply(content: bytes, content_type: str, disposition: str = "") -> Any:
     """What a tool's reply means.
 
@@ -53,8 +70,8 @@ def read_reply(content: bytes, content_type: str, disposition: str = "") -> Any:
         disposition: The `Content-Disposition` header, or an empty string.
 
     Returns:
-        None for an empty body; data for JSON; a string for text, for JSON that is broken, and for UTF-8 text that
-        the server has no type for; for everything else a block
+        None for a body that is empty, or a text of white space alone; data for JSON; a string for text, for JSON that
+        is broken, and for UTF-8 text that the server has no type for; for everything else a block
         `{"type": "blob", "mimeType": ..., "size": ..., "blob": <base64>}`, with `filename` if there is one.
     """
     if not content:
@@ -64,12 +81,16 @@ def read_reply(content: bytes, content_type: str, disposition: str = "") -> Any:
         try:
             return json.loads(_json_source(content, content_type))
         except (ValueError, RecursionError):
-            return decode_text(content, content_type)
+            return _text(decode_text(content, content_type))
     if is_text(kind):
-        return decode_text(content, content_type)
+        return _text(decode_text(content, content_type))
     if kind in UNTYPED and (text := plain_text(content)) is not None:
-        return text
+        return _text(text)
     return _blob(content, kind or "application/octet-stream", disposition)
+
+
+def _text(text: str) -> str | None:
+    return text if text.strip() else None
 
 
 def _json_source(content: bytes, content_type: str) -> str | bytes:

@@ -18,10 +18,12 @@ from utcp_http.http_call_template import HttpCallTemplate
 
 from utcp_bridge.config import ManualTemplate
 from utcp_bridge.openapi import refused
+from utcp_bridge.openapi.servers import NO_SERVER
 from utcp_bridge.transports.documents.parsing import DocumentError, parse_document
 from utcp_bridge.transports.drafts import DraftManual, SkippedTool, draft_of
-from utcp_bridge.transports.failures import ManualRefusedError, last_line
+from utcp_bridge.transports.failures import ManualRefusedError, reason_in
 from utcp_bridge.transports.http.url_fault import url_fault
+from utcp_bridge.transports.manuals.advice import about_credentials, with_base_url
 from utcp_bridge.transports.manuals.openapi import openapi_draft
 from utcp_bridge.transports.manuals.reading import (
     NotAManualError,
@@ -45,6 +47,7 @@ _OPEN_FIELDS = frozenset(
 _FORBIDDEN = frozenset({401, 403})
 _ADDRESS = re.compile(r"https?://\S+|[^\s{\[\"]+\.(?:json|ya?ml)", re.IGNORECASE)
 _OVER_HTTP = frozenset({"http", "sse", "streamable_http"})
+_ADDRESSLESS = frozenset({"file", "text"})
 
 
 async def fetch(
@@ -138,8 +141,8 @@ async def _draft(
         try:
             document, final_url = await http.fetch_document(request)
         except DocumentError as error:
-            if error.status in _FORBIDDEN and request.auth is None and not request.headers:
-                raise NotAManualError(f"{error}; its call template gives neither 'auth' nor 'headers'") from error
+            if error.status in _FORBIDDEN:
+                raise NotAManualError(f"{error}{about_credentials(manual, request.url, client.variables)}") from error
             raise
         what = f"the document at {without_queries(final_url)}"
     else:
@@ -157,16 +160,22 @@ async def _draft(
             f"'openapi' in its call template: expected an object such as {{\"flatten_body\": true}}, "
             f"got {shape_of(options)}"
         )
-    draft = await openapi_draft(
-        document,
-        manual=template.name,
-        url=url,
-        base_url=base_url,
-        auth_tools=None if auth_tools is None else AuthSerializer().to_dict(auth_tools),
-        options=options,
-        defined=lambda name: client.variables.defined(namespaced(template.name, name)),
-        fetch=_sibling_reader(client, template, url),
-    )
+    try:
+        draft = await openapi_draft(
+            document,
+            manual=template.name,
+            url=url,
+            base_url=base_url,
+            auth_tools=None if auth_tools is None else AuthSerializer().to_dict(auth_tools),
+            options=options,
+            defined=lambda name: client.variables.defined(namespaced(template.name, name)),
+            fetch=_sibling_reader(client, template, url),
+        )
+    except NotAManualError as error:
+        # Whoever handed in the document by itself wrote no call template, and has to write one now.
+        if str(error) == NO_SERVER and kind in _ADDRESSLESS:
+            raise NotAManualError(f"{error}: {with_base_url(manual)}") from error
+        raise
     # Who names the server himself has decided to trust it, on whatever machine it is (utcp-http 1.1.15 as well).
     return draft, None if base_url else final_url
 
@@ -235,7 +244,7 @@ def _parsed(read: Callable[[], bytes], url: str, what: str) -> Any:
 
 
 def _draft_of_result(result: RegisterManualResult) -> DraftManual:
-    reasons = () if result.success else tuple(without_queries(last_line(str(error))) for error in result.errors)
+    reasons = () if result.success else tuple(" ".join(reason_in(str(error)).split()) for error in result.errors)
     tools = tuple(draft_of(tool) for tool in result.manual.tools)
     if not result.success and not tools:
         raise ManualRefusedError("; ".join(reasons) or "the UTCP plugin gave no reason")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import metadata
 from typing import Any
 
 from pydantic import BaseModel
@@ -106,4 +107,18 @@ def _unknown_type(kind: Any, broken_plugins: Mapping[str, str]) -> str:
     if kind in broken_plugins:
         return f"{text}; the plugin {kind!r} cannot be loaded: {broken_plugins[kind]}"
     package = _PACKAGES.get(kind) if isinstance(kind, str) else None
-    return f"{text}; install {package!r}" if package else text
+    return f"{text}; install {package!r}{_beside(package)}" if package else text
+
+
+def _beside(package: str) -> str:
+    """Why a package cannot be installed here without taking another one back to an older version; or nothing."""
+    if package != "utcp-mcp":
+        return ""
+    try:
+        version = metadata.version("langchain-core")
+    except metadata.PackageNotFoundError:
+        return ""
+    if version.startswith("0."):
+        return ""
+    # utcp-mcp 1.2.0 requires langchain<0.4, all of whose versions require langchain-core<1.
+    return f" in an environment of its own: it requires langchain<0.4, and here is langchain-core {version}"

@@ -3,23 +3,31 @@
 utcp-mcp 1.2.0 refuses a whole server for one tool without a description or an output schema, which are optional in
 MCP; it forgets `isError`, so that a failure looks like a success; it turns every text that Python can read as a number
 into one, so that `007` becomes 7, and hands pictures among texts over as Python objects; it does not notice that a
-server has ended; of two servers with a tool of the same name it always calls the first; and it closes sessions in
-another task than it opened them in.
+server has ended; of two servers with a tool of the same name it always calls the first; it closes sessions in
+another task than it opened them in; it does not start a program without `args`, which are optional in every client's
+configuration; and of a server that cannot be reached it does not say which it is.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from utcp_bridge.errors import ToolExecutionError
 from utcp_bridge.transports.drafts import without_boolean_schemas
-from utcp_bridge.transports.failures import LONGEST_REASON
+from utcp_bridge.transports.failures import LONGEST_REASON, reason
+from utcp_bridge.transports.http.security import origin_of
 from utcp_bridge.transports.upstream.mcp_sessions import GivenUpError, SessionKeeper
 
+_URLS = ("url", "ws_url")
+_WAYS = frozenset({"command", *_URLS})
 _RESOURCE = "resource_"  # how the tool begins that utcp-mcp makes of a resource
+
+
+class McpServerError(Exception):
+    """A session with an MCP server was not opened; the message is the reason alone."""
 
 
 def mended(factory: Callable[[], Any]) -> Callable[[], Any]:
@@ -43,9 +51,15 @@ class _Mended:
         if self._has_ended:
             raise GivenUpError("its client has ended")
         base: Any = super()
+        server = manual_call_template.config.mcpServers.get(server_name)
 
         async def open_session() -> Any:
-            return await base._create_session(server_name, client, manual_call_template)  # noqa: SLF001 - its own
+            if server is not None and server.keys().isdisjoint(_WAYS):
+                raise McpServerError("its configuration has neither 'command' nor 'url'")
+            try:
+                return await base._create_session(server_name, client, manual_call_template)  # noqa: SLF001 - its own
+            except Exception as error:
+                raise _told(error, server or {}) from error
 
         async def give_up() -> None:
             session = client.sessions.pop(server_name, None)
@@ -58,6 +72,14 @@ class _Mended:
         this: Any = asyncio.current_task()
         this.add_done_callback(_seen)
         return await keeper.session()
+
+    async def _build_connection_servers(self, manual_call_template: Any) -> dict[str, Any]:
+        base: Any = super()
+        servers: dict[str, Any] = await base._build_connection_servers(manual_call_template)  # noqa: SLF001 - its own
+        for server in servers.values():
+            if isinstance(server, dict) and "command" in server and server.get("args") is None:
+                server["args"] = []
+        return servers
 
     async def _cleanup_all_sessions(self) -> None:
         self._has_ended = True
@@ -138,6 +160,17 @@ class _Mended:
         value = base._parse_text_content(text)  # noqa: SLF001 - its own
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return text if is_number and json.dumps(value) != text else value
+
+
+def _told(error: Exception, server: Mapping[str, Any]) -> Exception:
+    """The error itself where its own words do; else one that names the server, in one line and without any value."""
+    url = next((server[key] for key in _URLS if isinstance(server.get(key), str)), None)
+    words = reason(error)
+    if url is not None and origin_of(url) not in words:
+        words = f"{words} ({origin_of(url)})"
+    elif "\n" not in str(error):
+        return error
+    return McpServerError(words)
 
 
 def _seen(task: asyncio.Future[Any]) -> None:
