@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import tests.support.ovos  # noqa: F401 - first, because importing OPM warns
 from ovos_utcp_toolbox import UTCPToolBox
 from tests.contract.offers import Adapter, Offer, Outcome
+
+
+class PatientToolBox(UTCPToolBox):
+    """One that waits for every manual, however busy the machine is."""
+
+    rediscovery_patience: ClassVar[float] = 60.0
 
 
 class OVOSOffer(Offer):
@@ -47,6 +53,6 @@ class OVOSAdapter(Adapter):
     @contextmanager
     def offer(self, source: Any, **options: Any) -> Iterator[Offer]:
         """The tools of a source."""
-        with closing(UTCPToolBox(config={"utcp_config": source, **options})) as toolbox:
+        with closing(PatientToolBox(config={"utcp_config": source, **options})) as toolbox:
             _ = toolbox.toolset  # raises what OVOS only logs
             yield OVOSOffer(toolbox)

@@ -243,6 +243,69 @@ def test_changes_are_told_by_name(before: dict[str, int], after: dict[str, int],
     assert bool(changes) is (before != after)
 
 
+# -- as manuals arrive
+
+
+async def test_each_manual_is_handed_out_as_it_arrives(documents: Documents, caplog: pytest.LogCaptureFixture) -> None:
+    documents.pages |= {"/slow": manual(tool("slow", "http://127.0.0.1:9/")), "/slower": {}}
+    documents.delays |= {"/slow": 0.4, "/slower": 0.8}
+    dead = {**documents.template("dead", "/utcp"), "url": DEAD}
+    templates = [documents.template("b", "/slow"), documents.template("c", "/slower"), documents.template("a", "/utcp")]
+    arrivals: list[Discovery] = []
+    source = {"manual_call_templates": [dead, *templates]}
+    found, client = await _discovered(source, on_arrival=arrivals.append)
+    missing = [[manual.name for manual in arrived.report.loading] for arrived in arrivals]
+    tools = [_names(arrived) for arrived in arrivals]
+    assert (missing[0], tools[0]) == (["dead", "b", "c", "a"], [])
+    assert (["b", "c"], ["a.echo"]) in zip(missing, tools, strict=True)
+    assert (missing[-1], tools[-1]) == (["c"], ["b.slow", "a.echo"])
+    assert _names(found) == ["b.slow", "a.echo"]
+    assert [report.ok for report in found.report.manuals] == [False, True, False, True]
+    assert client.kept_manual("a") is not None
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+async def test_manuals_that_arrive_together_are_handed_out_together(documents: Documents) -> None:
+    documents.gates["/utcp"] = asyncio.Barrier(20)
+    documents.pages["/slow"] = {}
+    documents.delays["/slow"] = 0.5
+    templates = [documents.template(f"m{index}", "/utcp") for index in range(20)]
+    arrivals: list[Discovery] = []
+    source = {"manual_call_templates": [*templates, documents.template("slow", "/slow")]}
+    await _discovered(source, on_arrival=arrivals.append)
+    assert len(arrivals) < 10
+
+
+async def test_until_it_arrives_again_a_manual_is_as_it_was(documents: Documents) -> None:
+    templates = [documents.template(*each) for each in (("m", "/utcp"), ("n", "/other"), ("dead", "/gone"))]
+    documents.pages["/other"] = manual(tool("other", f"{documents.base_url}/echo"))
+    client = await open_client({"manual_call_templates": templates})
+    before = await discover(client, timeout=5)
+    documents.delays |= {"/utcp": 0.4, "/gone": 0.4}
+    documents.pages["/utcp"] = documents.pages["/other"] = manual()
+    arrivals: list[Discovery] = []
+    after = await discover(client, timeout=5, on_arrival=arrivals.append, before=before.report)
+    arrived = arrivals[0]
+    assert _names(arrived) == ["m.echo"]
+    assert [str(report) for report in arrived.report.manuals] == [
+        str(before.report.manuals[0]),
+        "'n' (http): 0 tools",
+        str(before.report.manuals[2]),
+    ]
+    assert _names(after) == []
+    await client.close()
+
+
+async def test_raise_mode_hands_out_nothing_before_all_have_arrived(documents: Documents) -> None:
+    documents.pages["/slow"] = manual()
+    documents.delays["/slow"] = 0.3
+    source = {"manual_call_templates": [documents.template("a", "/utcp"), documents.template("b", "/slow")]}
+    arrivals: list[Discovery] = []
+    found, _ = await _discovered(source, on_arrival=arrivals.append, on_failure="raise")
+    assert arrivals == []
+    assert _names(found) == ["a.echo"]
+
+
 # -- where things run
 
 
@@ -277,17 +340,24 @@ async def test_a_limit_ends_what_runs_on_the_runner() -> None:
     assert "no answer within 0.05 seconds" in str(found.report)
 
 
-async def test_a_cancelled_discovery_ends_its_fetches(documents: Documents) -> None:
+@pytest.mark.parametrize("on_arrival", [None, lambda _: None], ids=["together", "as they come"])
+async def test_a_cancelled_discovery_ends_its_fetches(
+    documents: Documents, on_arrival: Callable[[Discovery], None] | None
+) -> None:
     documents.pages["/slow"] = {}
     documents.delays["/slow"] = 30
     client = await open_client({"manual_call_templates": [documents.template("m", "/slow")]})
-    task = asyncio.create_task(discover(client, timeout=60))
+    tasks = asyncio.all_tasks()
+    task = asyncio.create_task(discover(client, timeout=60, on_arrival=on_arrival))
     while not documents.requests:  # noqa: ASYNC110 - the server has no event for it
         await asyncio.sleep(0.001)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     await client.close()
+    # The server's own tasks for the connection may last a little longer.
+    left = [each for each in asyncio.all_tasks() - tasks if "_fetch" in repr(each.get_coro())]
+    assert left == []
 
 
 class FullRepository(InMemToolRepository):
@@ -327,6 +397,7 @@ REPORT = DiscoveryReport(
         ),
         ManualReport("dead", error="connection refused", protocol="http"),
         ManualReport("odd[1]", error="expected an object"),
+        ManualReport("asleep", protocol="http", loading=True),
     )
 )
 
@@ -339,7 +410,10 @@ def test_the_report_reads_as_one_line_for_each_manual_and_its_skipped_tools() ->
         "    the variable 'weather_TOKEN' would do as well for weather.a; it takes a bearer token",
         "'dead' (http): failed: connection refused",
         "'odd[1]': failed: expected an object",
+        "'asleep' (http): still loading",
     ]
+    assert [manual.name for manual in REPORT.loading] == ["asleep"]
+    assert [manual.name for manual in REPORT.failed] == ["dead", "odd[1]"]
     assert str(DiscoveryReport()) == "no manuals are configured"
 
 
@@ -372,6 +446,7 @@ def test_the_report_is_json_as_well() -> None:
         "name": "weather",
         "protocol": "http",
         "ok": True,
+        "loading": False,
         "tool_count": 2,
         "error": None,
         "skipped": [{"name": "weather.run", "reason": "it uses the protocol 'cli'"}],

@@ -8,7 +8,8 @@ import socket
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections import UserDict
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 from aiohttp import web
 
 from tests.support.http_server import HttpServer, server_thread
+from tests.support.loops import AskedLoop
 from utcp_bridge import Toolset
 
 
@@ -101,6 +103,51 @@ def test_closing_while_another_thread_calls_waits_for_nothing(quiet: None) -> No
         assert time.monotonic() - began < 5
         assert result.is_error
         assert "closed while the call was running" in result.content
+
+
+class _ArgumentsOnce(UserDict[str, Any]):
+    """No arguments, and something that happens before they are read."""
+
+    def __init__(self, happens: Callable[[], None]) -> None:
+        super().__init__()
+        self._happens = happens
+
+    def __iter__(self) -> Iterator[str]:
+        self._happens()
+        return super().__iter__()
+
+
+def test_a_call_that_begins_while_the_toolset_closes_says_so_like_any_other(quiet: None) -> None:
+    blocks, let_go = threading.Event(), threading.Event()
+    loop = AskedLoop()
+
+    async def call_and_block() -> None:
+        await toolset.acall("m_tool")
+        loop.asked.clear()
+        blocks.set()
+        let_go.wait(30)
+        await asyncio.sleep(0.1)
+
+    def run() -> None:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            runner.run(call_and_block())
+
+    def half_close() -> None:
+        """The closing waits for a loop that blocks; by then no other loop gets connections."""
+        if not blocks.is_set():
+            pool.submit(run)
+            assert blocks.wait(30)
+            pool.submit(toolset.close)
+            assert loop.asked.wait(30)
+
+    with server_thread() as server, ThreadPoolExecutor(2) as pool:
+        toolset = Toolset.open(source_of(server))
+        try:
+            result = toolset.call("m_tool", _ArgumentsOnce(half_close))
+        finally:
+            let_go.set()
+    assert result.is_error
+    assert result.content == "m_tool was not finished: its toolset was closed while the call was running."
 
 
 def test_a_time_out_ends_the_connection_at_once(quiet: None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import socket
@@ -165,3 +166,38 @@ async def test_a_closed_toolset_refuses_calls_and_closes_twice(config: dict[str,
     await toolset.aclose()
     with pytest.raises(errors.RunnerError, match="closed"):
         await toolset.acall("demo_echo", {"text": "x"})
+
+
+async def test_an_unloaded_toolset_has_no_tools_before_it_is_refreshed(config: dict[str, Any]) -> None:
+    with Toolset.unloaded(config, include="demo.echo") as toolset:
+        assert not toolset.tools
+        assert toolset.report.manuals == ()
+        assert toolset.refresh().added == ("demo_echo",)
+        assert not toolset.call("demo_echo", {"text": "x"}).is_error
+    with pytest.raises(errors.ConfigError, match="no/such/file"):
+        Toolset.unloaded("no/such/file.json")
+
+
+@pytest.mark.parametrize("piecemeal", [False, True])
+async def test_a_refresh_changes_the_tools_together_or_as_manuals_arrive(
+    config: dict[str, Any], piecemeal: bool
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        asleep = {**_dead_template("asleep"), "url": f"http://127.0.0.1:{silent.getsockname()[1]}/utcp"}
+        templates = [asleep, *config["manual_call_templates"]]
+        with Toolset.unloaded({"manual_call_templates": templates}, discovery_timeout=1) as toolset:
+            refresh = asyncio.create_task(toolset.arefresh(piecemeal=piecemeal))
+            await asyncio.sleep(0.5)
+            assert bool(toolset.tools) is piecemeal
+            assert [report.name for report in toolset.report.loading] == (["asleep"] if piecemeal else [])
+            assert len((await refresh).added) == len(SERVED)
+            assert [report.name for report in toolset.report.failed] == ["asleep"]
+
+
+async def test_filters_that_fit_nothing_are_warned_of_once_by_every_way_of_loading(
+    config: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    with Toolset.unloaded(config, exclude="demo.ecko") as toolset:
+        for piecemeal in (True, False, True):
+            toolset.refresh(piecemeal=piecemeal)
+    assert len([record for record in caplog.records if "demo.ecko" in record.getMessage()]) == 1

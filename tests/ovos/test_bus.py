@@ -44,7 +44,7 @@ def test_discovery_gives_every_tool_with_its_schemas(toolbox: MakeToolBox, bus: 
     [tool] = answer["tools"]
     assert tool["name"] == "m_echo"
     assert tool["argument_schema"] == SCHEMA
-    assert {"content", "is_error", "raw"} == tool["output_schema"]["properties"].keys()
+    assert tool["output_schema"] == {"type": "object"}  # the shortest: loops paste it into every prompt
 
 
 @pytest.mark.parametrize(("topic", "address"), TOPICS)

@@ -198,6 +198,26 @@ def test_null_options_of_a_persona_are_left_out(toolbox: MakeToolBox) -> None:
         assert list(made.tools) == ["m_hello"]
 
 
+def test_a_number_that_is_text_counts_as_the_number(toolbox: MakeToolBox, ovos_log: pytest.LogCaptureFixture) -> None:
+    with serving(ManualServer("hello")) as manual:
+        made = toolbox(config={"utcp_config": config(manual.template("m")), "timeout": "3", "max_chars": "20"})
+        assert list(made.tools) == ["m_hello"]
+        assert made.toolset._options.timeout == 3  # noqa: SLF001 - nothing shows the limit but waiting for it
+    assert _logged(ovos_log, logging.WARNING) == []
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"include": 3}, {"exclude": [""]}, {"tags": {"a": 1}}, {"read_only": "yes"}, {"read_only": "0"}]
+)
+def test_a_filter_that_is_wrong_is_never_left_out(
+    toolbox: MakeToolBox, ovos_log: pytest.LogCaptureFixture, wrong: dict[str, Any]
+) -> None:
+    with serving(ManualServer("hello")) as manual:
+        assert toolbox(config={"utcp_config": config(manual.template("m")), **wrong}).tools == {}
+    [line] = _logged(ovos_log, logging.ERROR)
+    assert next(iter(wrong)) in line
+
+
 def test_where_nothing_is_said_a_call_has_twenty_seconds_and_a_manual_ten() -> None:
     with closing(UTCPToolBox(config={"utcp_config": {"manual_call_templates": []}})) as toolbox:
         options = toolbox.toolset._options  # noqa: SLF001 - nothing shows the limits but waiting for them

@@ -33,8 +33,13 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
+OnArrival: TypeAlias = "Callable[[Discovery], object]"
+
 OnRunner: TypeAlias = Callable[[Callable[[], Coroutine[Any, Any, FetchedManual]]], Coroutine[Any, Any, FetchedManual]]
 """Runs work on the loop that owns loop-bound state, and waits for it: `Lease.arun`."""
+
+_TOGETHER = 0.1
+"""Seconds. Manuals that arrive within this time of another are handed out with it: each time looks at all tools."""
 
 _told: WeakKeyDictionary[Client, str] = WeakKeyDictionary()
 _warned: WeakKeyDictionary[Client, set[str]] = WeakKeyDictionary()
@@ -55,12 +60,17 @@ class _Outcome:
     error: str | None = None
 
 
+_Kept: TypeAlias = tuple[ManualReport, LoadedManual]
+
+
 async def discover(
     client: Client,
     *,
     timeout: float,
     on_runner: OnRunner | None = None,
     on_failure: Literal["skip", "raise"] = "skip",
+    on_arrival: OnArrival | None = None,
+    before: DiscoveryReport | None = None,
 ) -> Discovery:
     """Load all manuals of a client at the same time, or load them anew.
 
@@ -70,6 +80,11 @@ async def discover(
         on_runner: Runs what is bound to a loop where it belongs; default None, everything on the caller's loop.
         on_failure: `"skip"` (default) makes a manual that fails an entry in the report, and one that was loaded
             before keeps the tools it had; `"raise"` raises one error for all of them and stores nothing.
+        on_arrival: Is given what has been found so far: at the start if a manual was never loaded, and whenever one
+            has arrived and others have not. Who takes it reads the report too, so that nothing is logged. Default None:
+            the tools change together. It is never called where `on_failure` is `"raise"`.
+        before: The report of the last load, which holds for each manual until that arrives; default None, there was
+            no load.
 
     Returns:
         What was found.
@@ -78,21 +93,56 @@ async def discover(
         DiscoveryError: A manual failed and `on_failure` is `"raise"`.
     """
     manuals = await client.manual_templates()
-    _warn_of_templates(client, manuals)
-    outcomes = await asyncio.gather(*(_fetch(client, manual, timeout, on_runner) for manual in manuals))
+    if on_arrival is None:
+        _warn_of_templates(client, manuals)
+    kept: dict[int, _Kept] = {}
+    async with asyncio.TaskGroup() as group:
+        fetches = [group.create_task(_fetch(client, manual, timeout, on_runner)) for manual in manuals]
+        if on_arrival is not None and on_failure == "skip":
+            waiting = [_waiting(client, manual, before or DiscoveryReport()) for manual in manuals]
+            kept = await _kept_as_they_come(client, fetches, waiting, on_arrival)
+    outcomes = [fetch.result() for fetch in fetches]
     if on_failure == "raise":
         raise_if_failed(DiscoveryReport(tuple(_failed(client, outcome)[0] for outcome in outcomes)))
     # Stored one after the other and only now, so that the tools change together, in one order.
-    kept = [await _keep(client, outcome) for outcome in outcomes]
-    report = DiscoveryReport(tuple(manual for manual, _ in kept))
+    found = _found([kept.get(place) or await _keep(client, outcome) for place, outcome in enumerate(outcomes)])
+    report = found.report
     if on_failure == "raise":
         raise_if_failed(report)
-    tools = tuple(tool for _, loaded in kept for tool in loaded.tools)
-    if not tools and (report.failed or any(manual.skipped for manual in report.manuals)):
-        _warn_once(client, str(report))
-    else:
+    if found.tools or not (report.failed or any(manual.skipped for manual in report.manuals)):
         _told.pop(client, None)
-    return Discovery(tools, report)
+    elif on_arrival is None:
+        _warn_once(client, str(report))
+    return found
+
+
+async def _kept_as_they_come(
+    client: Client, fetches: Sequence[asyncio.Task[_Outcome]], waiting: Sequence[_Kept], on_arrival: OnArrival
+) -> dict[int, _Kept]:
+    """Store what arrives, and hand it out, until nothing is missing; what arrives at the very last is left over."""
+    kept: dict[int, _Kept] = {}
+    if any(report.loading for report, _ in waiting):
+        on_arrival(_found(waiting))
+    while missing := [fetch for fetch in fetches if not fetch.done()]:
+        await asyncio.wait(missing, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(missing, timeout=_TOGETHER)
+        for place, fetch in enumerate(fetches):
+            if fetch.done() and place not in kept:
+                kept[place] = await _keep(client, fetch.result())
+        if len(kept) < len(fetches):
+            on_arrival(_found([kept.get(place, was) for place, was in enumerate(waiting)]))
+    return kept
+
+
+def _found(kept: Sequence[_Kept]) -> Discovery:
+    tools = tuple(tool for _, loaded in kept for tool in loaded.tools)
+    return Discovery(tools, DiscoveryReport(tuple(report for report, _ in kept)))
+
+
+def _waiting(client: Client, manual: ManualTemplate, before: DiscoveryReport) -> _Kept:
+    loading = ManualReport(manual.name, protocol=_protocol(manual), warnings=client.warnings_of(manual), loading=True)
+    report = next((report for report in before.manuals if report.name == manual.name), loading)
+    return report, client.kept_manual(manual.name) or LoadedManual()
 
 
 def _warn_once(client: Client, report: str) -> None:
@@ -136,7 +186,7 @@ async def _fetch(client: Client, manual: ManualTemplate, timeout: float, on_runn
     return _Outcome(manual, fetched)
 
 
-async def _keep(client: Client, outcome: _Outcome) -> tuple[ManualReport, LoadedManual]:
+async def _keep(client: Client, outcome: _Outcome) -> _Kept:
     manual = outcome.manual
     if outcome.error is None and outcome.fetched is not None:
         try:
@@ -156,7 +206,7 @@ async def _keep(client: Client, outcome: _Outcome) -> tuple[ManualReport, Loaded
     return _failed(client, outcome, client.kept_manual(manual.name))
 
 
-def _failed(client: Client, outcome: _Outcome, kept: LoadedManual | None = None) -> tuple[ManualReport, LoadedManual]:
+def _failed(client: Client, outcome: _Outcome, kept: LoadedManual | None = None) -> _Kept:
     loaded = kept or LoadedManual()
     skipped = outcome.fetched.loaded.skipped if outcome.fetched is not None else ()
     report = ManualReport(

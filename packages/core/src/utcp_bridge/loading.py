@@ -2,93 +2,122 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from utcp_bridge.errors import BridgeError, DiscoveryError, RunnerError
+from utcp_bridge.errors import BridgeError, ConfigError, DiscoveryError, RunnerError
+from utcp_bridge.options import Options
 
 if TYPE_CHECKING:
     from utcp_bridge import Toolset
+    from utcp_bridge.reports import ManualReport
+
+_MOMENT = 0.02  # seconds between two looks at whether something has arrived
+_MOST_REMARKS = 20
+_LONGEST_LINE = 2_000
 
 
 class LoadingToolset:
-    """A toolset that begins to load when this is made; only who needs its tools waits for them.
+    """A toolset that begins to load when this is made, manual by manual; nobody waits long for those that are slow.
 
     A host makes its toolboxes while it starts, and asks every toolbox for the names that belong to another. Neither
     may have to wait for a server that does not answer.
 
     Args:
         source: Where the tools come from, as `Toolset.of` takes it.
-        options: The options of the toolset.
+        options: The options of the toolset. A host may give numbers, and true and false, as text.
         label: What log lines begin with.
         interval: The least time between two looks at the manuals, in seconds.
-        log: Where problems are told, with the methods of a `logging.Logger`; one that lasts is told once.
+        patience: The most time that anyone waits for a look at the manuals, in seconds from its start. What has
+            arrived by then is handed out, and the look goes on; before anything has arrived for the first time, it is
+            waited for until that look is over.
+        log: Where problems are told, with the methods of a `logging.Logger`; one that lasts is told once. While the
+            toolset is open, so are the core's own warnings.
     """
 
-    def __init__(self, source: Any, options: Mapping[str, Any], *, label: str, interval: float, log: Any) -> None:
+    def __init__(
+        self, source: Any, options: Mapping[str, Any], *, label: str, interval: float, patience: float, log: Any
+    ) -> None:
         self._source = source
-        self._options = dict(options)
+        self._options = {key: _as_meant(key, value) for key, value in options.items()}
         self._label = label
         self._interval = interval
+        self._patience = patience
         self._log = log
         self._lock = threading.Lock()
         self._toolset: Toolset | None = None
         self._error: BridgeError | None = None
-        self._told: tuple[str, ...] = ()
+        self._told: frozenset[str] = frozenset()
+        self._is_loaded = False
         self._closed = False
         self._looked_at = time.monotonic()
-        self._first_look = self._look = self._started_look()
+        _Relay.begin(log)
+        self._look = _Look(self._load, f"{label}-loading")
 
-    def toolset(self) -> Toolset:
-        """The toolset, as soon as its manuals have been looked at once.
+    def toolset(self, *, wait: bool = True) -> Toolset:
+        """The toolset, with the tools that have arrived; its report tells which manuals are still loading.
+
+        Args:
+            wait: Whether to wait for the look at the manuals that is under way, if the toolset was never loaded before:
+                until it is over, or the patience is and there are tools; default true.
 
         Raises:
-            BridgeError: It could not be opened.
+            BridgeError: It could not be opened, or has not been yet.
         """
-        self._first_look.join()
+        if wait and not self._is_loaded:
+            self._look.wait(self._patience)
+            while not (self._look.is_over or self._has_tools):
+                self._look.wait_a_moment()
         toolset = self._toolset
-        if toolset is None:
-            raise self._error or DiscoveryError(f"The tools of {self._label} are not loaded.")
+        if toolset is None or not (self._is_loaded or toolset.report.manuals):
+            raise self._error or DiscoveryError(f"The tools of {self._label} are still loading.")
         return toolset
 
-    def look_again(self, patience: float) -> None:
+    @property
+    def _has_tools(self) -> bool:
+        return self._toolset is not None and bool(self._toolset.tools)
+
+    def look_again(self, *, wait: bool = True) -> None:
         """Look at the manuals again, unless that was done less than `interval` seconds ago.
 
         Args:
-            patience: The most time to wait for the outcome, in seconds; the look itself goes on.
+            wait: Whether to wait for the outcome, until the patience is over; default true.
         """
         with self._lock:
-            if not self._look.is_alive():
+            if self._look.is_over:
                 if self._closed or time.monotonic() - self._looked_at < self._interval:
                     return
-                self._look = self._started_look()
+                self._look = _Look(self._load, f"{self._label}-loading")
             look = self._look
-        look.join(patience)
+        if wait:
+            look.wait(self._patience)
 
     def close(self) -> None:
         """Release everything, without waiting for a look that is under way; a second time does nothing."""
         with self._lock:
-            self._closed = True
+            was_closed, self._closed = self._closed, True
             toolset, self._toolset = self._toolset, None
         self._release(toolset)
+        if not was_closed:
+            _Relay.end(self._log)
 
-    def _started_look(self) -> threading.Thread:
-        thread = threading.Thread(target=self._load, name=f"{self._label}-loading", daemon=True)
-        thread.start()
-        return thread
-
-    def _load(self) -> None:
+    def _load(self, look: _Look) -> None:
         try:
             from utcp_bridge import Toolset  # takes a while, which the host's start is spared
 
             toolset = self._toolset
             if toolset is None:
-                toolset = self._keep(Toolset.of(self._source, **self._options))
-            else:
-                toolset.refresh()
+                make = Toolset.of if isinstance(self._source, Toolset) else Toolset.unloaded
+                toolset = self._keep(make(self._source, **self._options))
+            look.begin()
+            if self._is_loaded or toolset is not self._source:
+                toolset.refresh(piecemeal=True)
             self._succeeded(toolset)
+            self._is_loaded = True
         except RunnerError as error:  # closed meanwhile, or the program ends: nothing to tell the operator
             self._error = error
         except BridgeError as error:
@@ -115,20 +144,132 @@ class LoadingToolset:
     def _succeeded(self, toolset: Toolset) -> None:
         report = toolset.report
         failed = "; ".join(f"manual {manual.name!r} failed: {manual.error}" for manual in report.failed)
+        remarks = [line for manual in report.manuals for line in _remarks(manual)]
         loaded = f"{_count(len(toolset.tools), 'tool')} of {_count(len(report.manuals), 'manual')}"
-        if self._is_news(failed, loaded):
-            if failed:
-                self._log.warning(f"{self._label}: {failed}")
+        warnings = [line for line in (failed, *remarks) if line]
+        known, self._told = self._told, frozenset([*warnings, loaded])
+        if self._told != known and not self._closed:
+            for line in warnings:
+                if line not in known:
+                    self._log.warning(f"{self._label}: {line}")
             self._log.info(f"{self._label}: {loaded}")
 
     def _failed(self, error: BridgeError) -> None:
         self._error = error
-        if self._is_news(str(error), ""):
+        if not self._is_loaded:
+            with self._lock:
+                toolset, self._toolset = self._toolset, None
+            self._release(toolset)
+        known, self._told = self._told, frozenset([str(error)])
+        if self._told != known and not self._closed:
             self._log.error(f"{self._label}: the UTCP tools could not be loaded: {error}")
 
-    def _is_news(self, *telling: str) -> bool:
-        known, self._told = self._told, telling
-        return telling != known
+
+class _Look:
+    """One look at the manuals, in a thread of its own."""
+
+    def __init__(self, work: Callable[[_Look], None], name: str) -> None:
+        self._begun = threading.Event()
+        self._begun_at = 0.0
+        self._thread = threading.Thread(target=self._run, args=(work,), name=name, daemon=True)
+        self._thread.start()
+
+    @property
+    def is_over(self) -> bool:
+        return not self._thread.is_alive()
+
+    def begin(self) -> None:
+        """From here on the manuals are waited for, and before it for this computer alone."""
+        self._begun_at = time.monotonic()
+        self._begun.set()
+
+    def wait(self, patience: float) -> None:
+        self._begun.wait()
+        self._thread.join(max(0.0, self._begun_at + patience - time.monotonic()))
+
+    def wait_a_moment(self) -> None:
+        self._thread.join(_MOMENT)
+
+    def _run(self, work: Callable[[_Look], None]) -> None:
+        try:
+            work(self)
+        finally:
+            self._begun.set()
+
+
+class _Relay(logging.Handler):
+    """Brings the core's own warnings into a host's log, where its users look, instead of to the standard error."""
+
+    def __init__(self, log: Any) -> None:
+        super().__init__(logging.WARNING)
+        self.log = log
+        self.users = 0
+
+    @classmethod
+    def begin(cls, log: Any) -> None:
+        """Relay to this log, unless that is done already, until `end` has been called as often."""
+        with _relaying:
+            relay = cls._of(log) or cls(log)
+            relay.users += 1
+            _core_logger.addHandler(relay)  # a second time does nothing
+
+    @classmethod
+    def end(cls, log: Any) -> None:
+        """Undo one `begin`."""
+        with _relaying:
+            relay = cls._of(log)
+            if relay is not None:
+                relay.users -= 1
+                if not relay.users:
+                    _core_logger.removeHandler(relay)
+
+    @classmethod
+    def _of(cls, log: Any) -> _Relay | None:
+        return next((each for each in _core_logger.handlers if isinstance(each, cls) and each.log is log), None)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            tell = self.log.error if record.levelno >= logging.ERROR else self.log.warning
+            tell(f"{record.name}: {_one_line(record.getMessage())}")
+        except Exception:  # noqa: BLE001 - as every handler: who logs is not to blame
+            self.handleError(record)
+
+
+_core_logger = logging.getLogger("utcp_bridge")
+_relaying = threading.Lock()
+
+
+def _remarks(manual: ManualReport) -> list[str]:
+    lines = [f"manual {manual.name!r}: {_one_line(remark)}" for remark in manual.remarks]
+    if (more := len(lines) - _MOST_REMARKS) > 0:
+        lines[_MOST_REMARKS:] = [f"manual {manual.name!r}: and {more} more, which its report lists"]
+    return lines
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(part.strip() for part in text.splitlines())
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}..."
+
+
+def _as_meant(key: str, value: Any) -> Any:
+    """The value, or what its text says where the option takes that and not the text."""
+    said = {name: _said(item) for name, item in value.items()} if isinstance(value, Mapping) else _said(value)
+    return said if not _is_taken(key, value) and _is_taken(key, said) else value
+
+
+def _said(value: Any) -> Any:
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return value
+
+
+def _is_taken(key: str, value: Any) -> bool:
+    try:
+        Options.parse({key: value})
+    except ConfigError:
+        return False
+    return True
 
 
 def _count(number: int, noun: str) -> str:

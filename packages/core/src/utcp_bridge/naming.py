@@ -55,6 +55,21 @@ def shown_names(utcp_names: Iterable[str], max_length: int = DEFAULT_MAX_NAME_LE
                 hash_lengths[name] = max(_HASH_LENGTH, hash_lengths[name] + _HASH_STEP)
 
 
+def may_be_shown_as(name: str, manual: str, max_length: int = DEFAULT_MAX_NAME_LENGTH) -> bool:
+    """Whether a manual whose tools are not known yet may have one that would be shown under this name.
+
+    Such a tool would rename the one that has the name, because colliding names all end in a hash.
+
+    Args:
+        name: The name of a tool, as `shown_names` gives it.
+        manual: The name of the other manual, as UTCP registers it.
+        max_length: The most characters that a name may have.
+    """
+    whole = _readable(manual).rstrip("_-")
+    stem = whole[: max_length - _HASH_LENGTH - 1].rstrip("_-")
+    return name.startswith(stem) and (len(stem) < len(whole) or name[len(stem) :].startswith(("_", "-")))
+
+
 def _shown(utcp_name: str, hash_length: int, max_length: int) -> str:
     readable = _readable(utcp_name)
     if not hash_length and len(readable) <= max_length:

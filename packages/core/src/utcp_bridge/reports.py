@@ -25,6 +25,7 @@ class ManualReport:
         variables: The variables that its tools need, and those of other credentials that they could use.
         warnings: What is odd about its call template, or those of its tools, and did not keep it from loading: keys
             that have no effect, each with the nearest known one.
+        loading: Whether it is being loaded for the first time, and its tools come when it answers.
     """
 
     name: str
@@ -34,11 +35,12 @@ class ManualReport:
     protocol: str | None = None
     variables: tuple[ManualVariable, ...] = ()
     warnings: tuple[str, ...] = ()
+    loading: bool = False
 
     @property
     def ok(self) -> bool:
         """Whether the manual was loaded."""
-        return self.error is None
+        return self.error is None and not self.loading
 
     @property
     def missing_variables(self) -> tuple[ManualVariable, ...]:
@@ -51,6 +53,7 @@ class ManualReport:
             "name": self.name,
             "protocol": self.protocol,
             "ok": self.ok,
+            "loading": self.loading,
             "tool_count": self.tool_count,
             "error": self.error,
             "skipped": [{"name": tool.name, "reason": tool.reason} for tool in self.skipped],
@@ -70,8 +73,10 @@ class ManualReport:
             "warnings": list(self.warnings),
         }
 
-    def __str__(self) -> str:
-        lines = [_headline(self), *self.warnings]
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What else the operator should know, a line each: warnings, tools that were left out, missing variables."""
+        lines = [*self.warnings]
         lines += [f"{tool.name}: skipped: {tool.reason}" for tool in self.skipped[:_MOST_LINES]]
         if len(self.skipped) > _MOST_LINES:
             lines.append(f"and {len(self.skipped) - _MOST_LINES} more were skipped")
@@ -79,7 +84,10 @@ class ManualReport:
         lines += map(_missing_line, missing)
         without = {tool for variable in missing for tool in variable.tools}
         lines += [_alternative_line(each) for each in self.variables if not without.isdisjoint(each.optional_tools)]
-        return "\n    ".join(lines)
+        return tuple(lines)
+
+    def __str__(self) -> str:
+        return "\n    ".join([_headline(self), *self.remarks])
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +102,17 @@ class DiscoveryReport:
     @property
     def ok(self) -> bool:
         """Whether every manual was loaded."""
-        return not self.failed
+        return all(manual.ok for manual in self.manuals)
 
     @property
     def failed(self) -> tuple[ManualReport, ...]:
         """The manuals that could not be loaded."""
-        return tuple(manual for manual in self.manuals if not manual.ok)
+        return tuple(manual for manual in self.manuals if manual.error is not None)
+
+    @property
+    def loading(self) -> tuple[ManualReport, ...]:
+        """The manuals that are still being loaded for the first time."""
+        return tuple(manual for manual in self.manuals if manual.loading)
 
     @property
     def tool_count(self) -> int:
@@ -150,6 +163,8 @@ def changes_between(before: Mapping[str, object], after: Mapping[str, object]) -
 def _headline(manual: ManualReport) -> str:
     protocol = f" ({manual.protocol})" if manual.protocol else ""
     tools = f"{manual.tool_count} tool{'' if manual.tool_count == 1 else 's'}"
+    if manual.loading:
+        return f"{manual.name!r}{protocol}: still loading"
     if manual.ok:
         return f"{manual.name!r}{protocol}: {tools}"
     before = f"; its {tools} of the last load stay" if manual.tool_count else ""

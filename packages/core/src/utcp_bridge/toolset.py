@@ -24,7 +24,7 @@ from utcp_bridge.errors import (
     ToolCallError,
     ToolTransportError,
 )
-from utcp_bridge.naming import shown_names
+from utcp_bridge.naming import may_be_shown_as, shown_names
 from utcp_bridge.options import Limit, Options, OptionsDict
 from utcp_bridge.results import ToolResult, normalise
 from utcp_bridge.schema import InvalidArguments
@@ -61,6 +61,7 @@ class Toolset(Closing):
         self._forgotten = weakref.finalize(self, _let_go, client, self._leases)
         self._forgotten.atexit = False
         self._refreshing = asyncio.Lock()
+        self._filters_checked = False
         self._closed = False
 
     # -- opening and closing
@@ -82,10 +83,26 @@ class Toolset(Closing):
             DiscoveryError: A manual failed and `on_failure` is `"raise"`.
             RunnerError: Called on the runner's own thread; use `aopen` there.
         """
+        return cls._open(source, options, load=True)
+
+    @classmethod
+    def unloaded(cls, source: Source, **options: Unpack[OptionsDict]) -> Self:
+        """The same as `open`, but without a look at the manuals: there are no tools before `refresh`.
+
+        It is for hosts that may not wait, and load in a thread of their own with `refresh(piecemeal=True)`.
+
+        Raises:
+            ConfigError: The source cannot be read, or an option is unknown or has a wrong value.
+            RunnerError: Called on the runner's own thread.
+        """
+        return cls._open(source, options, load=False)
+
+    @classmethod
+    def _open(cls, source: Source, options: OptionsDict, *, load: bool) -> Self:
         parsed = Options.parse(options)
         lease = runner.acquire()
         try:
-            return lease.run(lambda: cls._opened(source, parsed, lease))
+            return lease.run(lambda: cls._opened(source, parsed, lease, load=load))
         except BaseException:
             lease.release()
             raise
@@ -336,7 +353,8 @@ class Toolset(Closing):
         return normalise(reply, max_chars=self._options.max_chars_for(tool.utcp_name, tool.name))
 
     def _failed(self, error: ToolCallError) -> ToolResult:
-        if self._closed and isinstance(error, ToolTransportError):
+        # The second, for what refuses to begin because its connections are closed already.
+        if self._closed and (isinstance(error, ToolTransportError) or isinstance(error.__cause__, RunnerError)):
             words = f"{error.tool} was not finished: its toolset was closed while the call was running."
             error = ToolTransportError(words, tool=error.tool, manual=error.manual)
         if self._options.on_tool_error == "raise":
@@ -345,8 +363,15 @@ class Toolset(Closing):
 
     # -- discovering
 
-    def refresh(self) -> ToolsetChanges:
+    def refresh(self, *, piecemeal: bool = False) -> ToolsetChanges:
         """Load all manuals anew and swap the tools at once; a manual that fails keeps the tools it had.
+
+        Args:
+            piecemeal: Whether `tools` and `report` change with each manual that arrives, so that a slow one holds back
+                its own tools alone, and what is wrong with manuals is left to the reader of the report instead of
+                logged. Default false: with the last manual, as always where `on_failure` is `"raise"`. No name
+                changes because of a manual that arrives later: a tool whose name may turn out to be shared with a
+                tool of a manual that was never loaded waits for that manual.
 
         Returns:
             The names of the tools that were added, removed and changed.
@@ -355,20 +380,21 @@ class Toolset(Closing):
             RunnerError: The toolset is closed, or this is the runner's own thread; use `arefresh` there.
             DiscoveryError: A manual failed and `on_failure` is `"raise"`; the toolset stays as it was.
         """
-        return self._leased("refresh").run(self._refreshed)
+        return self._leased("refresh").run(lambda: self._refreshed(piecemeal))
 
-    async def arefresh(self) -> ToolsetChanges:
+    async def arefresh(self, *, piecemeal: bool = False) -> ToolsetChanges:
         """The same as `refresh`, from async code."""
-        return await self._leased("refresh").arun(self._refreshed)
+        return await self._leased("refresh").arun(lambda: self._refreshed(piecemeal))
 
     @classmethod
-    async def _opened(cls, source: Source, options: Options, lease: runner.Lease | None = None) -> Self:
+    async def _opened(
+        cls, source: Source, options: Options, lease: runner.Lease | None = None, *, load: bool = True
+    ) -> Self:
         client = await open_client(source, options.http)
         toolset = cls(client, options, lease)
         try:
-            found = await toolset._discovered()
-            toolset._swap(found)
-            toolset._warn_of_dead_filters(found)
+            if load:
+                await toolset._load(piecemeal=False)
         except BaseException:
             if lease is None:
                 await toolset.aclose()
@@ -379,34 +405,46 @@ class Toolset(Closing):
             raise
         return toolset
 
-    async def _refreshed(self) -> ToolsetChanges:
+    async def _refreshed(self, piecemeal: bool) -> ToolsetChanges:
         async with self._refreshing:
             before = self._catalog
-            self._swap(await self._discovered())
+            await self._load(piecemeal)
         return changes_between(before.tools, self._catalog.tools)
 
-    async def _discovered(self) -> Discovery:
-        return await discover(
+    async def _load(self, piecemeal: bool) -> None:
+        found = await discover(
             self._client,
             timeout=self._options.discovery_timeout,
             on_runner=lambda work: self._leased().arun(work),
             on_failure=self._options.on_failure,
+            on_arrival=self._swap if piecemeal else None,
+            before=self._report,
         )
+        self._swap(found)
+        self._warn_of_dead_filters(found)
 
     def _swap(self, found: Discovery) -> None:
         # Names are given before the filters apply, so that a filter never renames a tool.
         names = shown_names((tool.utcp_name for tool in found.tools), self._options.max_name_length)
         selected = [
-            tool for tool in found.tools if self._options.selects(tool.utcp_name, tool.tags, is_read_only(tool))
+            tool
+            for tool in found.tools
+            if self._options.selects(tool.utcp_name, tool.tags, is_read_only(tool))
+            and not self._may_be_renamed(names[tool.utcp_name], found)
         ]
         self._catalog = Catalog.of(
             bridged(tool, names[tool.utcp_name], options=self._options, toolset=self) for tool in selected
         )
         self._report = found.report
 
+    def _may_be_renamed(self, name: str, found: Discovery) -> bool:
+        limit = self._options.max_name_length
+        return any(may_be_shown_as(name, manual.name, limit) for manual in found.report.loading)
+
     def _warn_of_dead_filters(self, found: Discovery) -> None:
-        if not found.tools or found.report.failed:
+        if self._filters_checked or not found.tools or found.report.failed:
             return  # what fits nothing now may fit a manual that is missing
+        self._filters_checked = True
         if dead := self._options.dead_patterns(tool.utcp_name for tool in found.tools):
             logger.warning("No UTCP tool fits %s of the options.", "; ".join(dead))
         elif not self.tools:

@@ -12,7 +12,7 @@ from ovos_plugin_manager.templates.agent_tools import AgentTool, ToolArguments, 
 from ovos_utils.log import LOG
 
 from ovos_utcp_toolbox.tools import AdapterToolOutput, UTCPTool
-from utcp_bridge.errors import BridgeError, ConfigError
+from utcp_bridge.errors import BridgeError, ConfigError, ToolArgumentsError
 from utcp_bridge.loading import LoadingToolset
 from utcp_bridge.options import split_options
 
@@ -27,6 +27,10 @@ HOST_KEYS = frozenset({"utcp_config", "toolbox_id", "module", "enabled", "lang"}
 # Seconds; shorter than the core's own 30, because a voice assistant that says nothing seems broken.
 DEFAULT_LIMITS = {"timeout": 20.0, "discovery_timeout": 10.0}
 
+# What the critic and self-ask loops of ovos-agentic-loop 0.2.5 call the text that they have for a tool, whatever its
+# schema says: they try one name after the other, and go on where that raises.
+GUESSED_NAMES = ("query", "q", "text")
+
 _EXAMPLE_MANUAL = {"name": "my_tools", "call_template_type": "http", "url": "http://localhost:8000/utcp"}
 # For hosts that offer configurations to users (entry point group `opm.agents.toolbox.config`).
 TOOLBOX_CONFIGS = [{"utcp_config": {"manual_call_templates": [_EXAMPLE_MANUAL]}, "timeout": 30}]
@@ -35,23 +39,24 @@ TOOLBOX_CONFIGS = [{"utcp_config": {"manual_call_templates": [_EXAMPLE_MANUAL]},
 class UTCPToolBox(ToolBox):
     """A toolbox of UTCP tools, the plugin `ovos-utcp-toolbox` of OPM's group `opm.agents.toolbox`.
 
-    The manuals are loaded in the background from the moment that the toolbox is made; whoever needs the tools first
-    waits for them. They are looked at again when a name is unknown, when the bus asks for the tools, and, while
-    one of them has failed, when the tools are listed: at most every 30 seconds.
+    The manuals are loaded in the background from the moment that the toolbox is made. Whoever asks for the tools before
+    they are loaded waits 2 seconds for those that are slow, or until the first has arrived; a tool that has is called
+    at once. They are looked at again when a name is unknown, when the bus asks for the tools, and, while one of them
+    has failed, when the tools are listed: at most every 30 seconds.
 
     Args:
         config: `utcp_config` says where the tools come from: a UTCP client configuration, the path of one, or an
             open `Toolset`, which stays the caller's. Beside it the options of `utcp_bridge.Toolset.open`, but that
-            `timeout` is 20 seconds and `discovery_timeout` 10 where nothing is said. Without
-            `utcp_config` there are no tools. Nothing here ever raises: what is wrong is logged.
+            `timeout` is 20 seconds and `discovery_timeout` 10 where nothing is said, and that a number may be text.
+            Without `utcp_config` there are no tools. Nothing here ever raises: what is wrong is logged.
         bus: The message bus to answer on.
         toolbox_id: The name of this toolbox on the bus, for hosts with several of them; default None, `PLUGIN_ID`.
         **unknown: Tolerated with a warning, because hosts differ in how they make toolboxes.
 
     Attributes:
         rediscovery_interval: The least time between two looks at the manuals, in seconds; 30.
-        rediscovery_patience: The most time that a caller waits for such a look, in seconds; 2, because callers on
-            the bus wait 3 for an answer.
+        rediscovery_patience: The most time that a caller waits for a look while there are tools, in seconds from its
+            start; 2, because callers on the bus wait 3 for an answer.
 
     Example:
         ```python
@@ -88,10 +93,11 @@ class UTCPToolBox(ToolBox):
 
     @property
     def toolset(self) -> Toolset:
-        """The toolset behind the tools, as soon as it has been loaded; its `report` says what came of each manual.
+        """The toolset behind the tools; its `report` says what came of each manual, and which are still loading.
 
         Raises:
-            BridgeError: There is none: the toolbox is not configured, or its configuration is wrong.
+            BridgeError: There is none: the toolbox is not configured, its configuration is wrong, or its `on_failure`
+                is `"raise"` and not all manuals are loaded.
         """
         loading = self._load()
         if loading is None:
@@ -110,7 +116,7 @@ class UTCPToolBox(ToolBox):
 
     @property
     def tools(self) -> dict[str, AgentTool]:
-        """The tools by name, as soon as they have been loaded."""
+        """The tools by name, as far as they have been loaded."""
         return dict(self._tools())
 
     @tools.setter
@@ -119,7 +125,7 @@ class UTCPToolBox(ToolBox):
 
     def discover_tools(self) -> list[AgentTool]:
         """All tools, after another look at the manuals if the last one is long enough ago."""
-        self._look_again(self.rediscovery_patience)
+        self._look_again()
         return list(self._tools().values())
 
     def get_tool(self, name: str) -> UTCPTool | None:
@@ -128,20 +134,20 @@ class UTCPToolBox(ToolBox):
             return None  # type: ignore[unreachable] # a message on the bus may say anything
         tool = self._find(name)
         if tool is None:
-            self._look_again(self.rediscovery_patience)
-            tool = self._find(name)
+            self._look_again()
+            tool = self._find(name, wait=True)
         return tool
 
     @property
     def tool_json_list(self) -> list[dict[str, Any]]:
         """The tools as models and the bus are shown them; each argument schema is the manual's own."""
-        output_schema = AdapterToolOutput.model_json_schema()  # slow, so once for all
         return [
             {
                 "name": tool.name,
                 "description": tool.description,
                 "argument_schema": copy.deepcopy(tool.bridged.input_schema),
-                "output_schema": output_schema,
+                # The same for all; loops put all of this into the prompt of every turn.
+                "output_schema": {"type": "object"},
             }
             for tool in self._tools().values()
         ]
@@ -161,13 +167,33 @@ class UTCPToolBox(ToolBox):
             The result; one with `is_error` and the reason as its content if the call failed.
 
         Raises:
-            ValueError: There is no such tool; the message lists the closest names.
+            ValueError: There is no such tool; the message lists the closest names. Or the caller guesses the name of a
+                tool's only argument, and another of its guesses fits (`GUESSED_NAMES`).
             ToolCallError: The call failed and the option `on_tool_error` is `"raise"`.
         """
         tool = self.get_tool(name)
         if tool is None:
             raise ValueError(f"Unknown tool {name!r} for ToolBox {self.toolbox_id!r}. {self._why_unknown(name)}")
-        return tool.call(tool_kwargs)
+        output = tool.call(tool_kwargs)
+        if output.is_error and self._is_wrong_guess(tool, tool_kwargs):
+            raise ToolArgumentsError(output.content, tool=tool.name, manual=tool.bridged.manual)
+        return output
+
+    def _is_wrong_guess(self, tool: UTCPTool, arguments: Any) -> bool:
+        if not (isinstance(arguments, Mapping) and len(arguments) == 1):
+            return False
+        [(guess, value)] = arguments.items()
+        declared = tool.bridged.input_schema["properties"]
+        if guess not in GUESSED_NAMES or guess in declared or self._fits(tool, guess, value):
+            return False
+        return any(name in declared and self._fits(tool, name, value) for name in GUESSED_NAMES)
+
+    def _fits(self, tool: UTCPTool, name: str, value: Any) -> bool:
+        try:
+            self.validate_input(tool, {name: value})
+        except ValueError:
+            return False
+        return True
 
     # -- OPM's interface: the bus
 
@@ -222,26 +248,31 @@ class UTCPToolBox(ToolBox):
         with self._lock:
             if self._loading is None and self._source is not None:
                 self._loading = LoadingToolset(
-                    self._source, self._options, label=self.toolbox_id, interval=self.rediscovery_interval, log=LOG
+                    self._source,
+                    self._options,
+                    label=self.toolbox_id,
+                    interval=self.rediscovery_interval,
+                    patience=self.rediscovery_patience,
+                    log=LOG,
                 )
             return self._loading
 
-    def _look_again(self, patience: float) -> None:
+    def _look_again(self, *, wait: bool = True) -> None:
         loading = self._load()
         if loading is not None:
-            loading.look_again(patience)
+            loading.look_again(wait=wait)
 
-    def _tools(self) -> dict[str, UTCPTool]:
+    def _tools(self, *, wait: bool = True) -> dict[str, UTCPTool]:
         loading = self._load()
         if loading is None:
             return {}
         try:
-            toolset = loading.toolset()
+            toolset = loading.toolset(wait=wait)
         except BridgeError:  # logged when it happened
-            self._look_again(patience=0)
+            self._look_again(wait=False)
             return {}
         if toolset.report.failed:
-            self._look_again(patience=0)
+            self._look_again(wait=False)
         catalog, tools = self._snapshot
         if catalog is not toolset.tools:
             catalog = toolset.tools
@@ -249,8 +280,8 @@ class UTCPToolBox(ToolBox):
             self._snapshot = (catalog, tools)
         return tools
 
-    def _find(self, name: str) -> UTCPTool | None:
-        tools = self._tools()
+    def _find(self, name: str, *, wait: bool = False) -> UTCPTool | None:
+        tools = self._tools(wait=wait)
         by_utcp_name = (tool for tool in tools.values() if tool.bridged.utcp_name == name)
         return tools.get(name) or next(by_utcp_name, None)
 
@@ -259,6 +290,7 @@ class UTCPToolBox(ToolBox):
         try:
             toolset = self.toolset
             reasons = [f"Manual {manual.name!r} failed: {manual.error}" for manual in toolset.report.failed]
+            reasons += [f"Manual {manual.name!r} is still loading." for manual in toolset.report.loading]
             toolset.find(name)
         except BridgeError as error:
             reasons.insert(0, str(error))
