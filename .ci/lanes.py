@@ -2,9 +2,9 @@
 
 The lowest versions of the frameworks; `utcp-mcp` with a real MCP server; upstream's own tests on our protocols.
 
-`python .ci/lanes.py` runs them all, two at a time, `python .ci/lanes.py mcp` one of them; each shows its output when it
-has ended. A lane whose packages the registry does not give now was not run, which is said at the end. Versions that do
-not go together are a failure.
+`python .ci/lanes.py` runs them all, two at a time, `python .ci/lanes.py mcp` one of them; the output of each is shown
+when it has ended. A lane whose packages the registry does not give now is not run, which is said at the end, and is no
+failure; versions that do not go together are one.
 """
 
 from __future__ import annotations
@@ -168,16 +168,19 @@ def _get(command: list[str]) -> None:
 
 def main(names: list[str]) -> None:
     """Run these lanes, or all; exits with a message if tests failed."""
+    if unknown := [name for name in names if name not in LANES]:
+        sys.exit(f"there is no lane {', '.join(unknown)}; there are {', '.join(LANES)}")
     chosen = names or list(LANES)
-    failed = []
+    ended: dict[Outcome, list[str]] = {outcome: [] for outcome in Outcome}
     with ThreadPoolExecutor(max_workers=2) as lanes:
         for name, (outcome, output) in zip(chosen, lanes.map(run, chosen), strict=True):
             sys.stdout.write(f"-- {name}: {', '.join(LANES[name].requirements)}\n{output}-- {name}: {outcome}\n")
             sys.stdout.flush()
-            if outcome is Outcome.FAILED:
-                failed.append(name)
-    if failed:
-        sys.exit(f"failed: {', '.join(failed)}")
+            ended[outcome].append(name)
+    if not_run := ended[Outcome.NOT_RUN]:
+        sys.stdout.write(f"{Outcome.NOT_RUN}: {', '.join(not_run)}\n")
+    if failed := ended[Outcome.FAILED]:
+        sys.exit(f"{Outcome.FAILED}: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

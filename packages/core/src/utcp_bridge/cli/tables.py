@@ -71,9 +71,8 @@ def variables(required: Sequence[RequiredVariable]) -> RenderableType:
     table = _table("variable", "manual", "defined", *(["takes"] if is_described else []))
     for each in required:
         outcome = Text("yes", style="green") if each.defined else Text("no", style="red")
-        table.add_row(
-            _text(each.key), _text(each.manual), outcome, *([_text(each.description)] if is_described else [])
-        )
+        description = [_text(each.description)] if is_described else []
+        table.add_row(_text(each.key), _text(each.manual), outcome, *description)
     return table
 
 
@@ -81,8 +80,8 @@ def _variable_line(variable: ManualVariable) -> str:
     count, optional = len(variable.tools), len(variable.optional_tools)
     uses = [f"{count} tool{' needs' if count == 1 else 's need'} it"] if count else []
     uses += [f"{optional} tool{'' if optional == 1 else 's'} could use it"] if optional else []
-    state = f"the variable {variable.key!r} is {'' if variable.defined else 'not '}defined; {', '.join(uses)}"
-    return f"{state}: {variable.description}" if variable.description else state
+    line = f"the variable {variable.key!r} is {'' if variable.defined else 'not '}defined; {', '.join(uses)}"
+    return f"{line}: {variable.description}" if variable.description else line
 
 
 def _table(*columns: str) -> Table:

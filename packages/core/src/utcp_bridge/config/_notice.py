@@ -20,8 +20,8 @@ _NOT_SECRET = frozenset({"var_name", "location", "auth_type", "token_url", "scop
 _TELLS_NOTHING = re.compile(
     r"(?i)(?:\s|\b(?:bearer|basic|token|apikey)\b|\$\{\w+\}|\$\w+|\{[^{}]*\}|UTCP_ARG_\w+?_UTCP_END)*"
 )
-# How the notice shows what it does not show whole.
-_HIDDEN = {"***": re.compile(r"\*\*\*"), "'... (n characters)'": re.compile(r"\.\.\. \(\d+ characters\)")}
+# What stands in the notice for what it does not show, as it is told, and as it is found there.
+_HIDDEN = {MASK: re.compile(re.escape(MASK)), "'... (n characters)'": re.compile(r"\.\.\. \(\d+ characters\)")}
 _USER_INFO = re.compile(r"(?<=://)[^/@\s\"']+(?=@)")
 _QUERY_VALUE = re.compile(r"(?<=[?&])([^=&\s\"'#]+)=([^&\s\"'#]+)")
 _COMMAND_KEYS = frozenset({"command", "commands", "args"})
@@ -42,12 +42,13 @@ def translation_notice(source: str, how: Sequence[str], config: Mapping[str, Seq
         The text of one log record; literal secrets in it are masked, references to variables are not.
     """
     shown = {key: [masked(item) for item in items[:_MOST_SHOWN]] for key, items in config.items() if items}
+    new_form = json.dumps(shown, indent=2, ensure_ascii=False, default=str)
     lines = [
         f"{source} uses an older form ({', '.join(how)}), which was translated and goes on working. "
         f"In the form of UTCP 1.x it is:",
-        json.dumps(shown, indent=2, ensure_ascii=False, default=str),
+        new_form,
     ]
-    if hidden := [mark for mark, pattern in _HIDDEN.items() if pattern.search(lines[1])]:
+    if hidden := [mark for mark, pattern in _HIDDEN.items() if pattern.search(new_form)]:
         lines.append(f"In the place of {' and of '.join(hidden)} keep what you have there; it is not shown.")
     templates = config.get("manual_call_templates", ())
     if len(templates) > _MOST_SHOWN:

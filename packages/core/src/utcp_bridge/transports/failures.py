@@ -32,6 +32,7 @@ _REFUSED = re.compile(r"Security error|Refusing to ")
 _TRACEBACK = "Traceback (most recent call last)"
 _RULES_OF_GROUPS = re.compile(r"^ *(?:\| ?|\+.*)", re.M)  # what Python draws around the exceptions of a group
 _FRAME = re.compile(r'^\s*File ".*", line \d+', re.M)
+# Source lines are indented; the line of a group says less than those of the exceptions in it.
 _RAISED = re.compile(r"^(?!.*\(\d+ sub-exceptions?\)$)\S.*", re.M)
 # What httpx and Pydantic add to their own words.
 _LINK = re.compile(
@@ -126,12 +127,11 @@ def reason_in(text: str) -> str:
         text = _RULES_OF_GROUPS.sub("", text)
         frames = [frame.end() for frame in _FRAME.finditer(text)]
         raised = _RAISED.search(text, frames[-1]) if frames else None
-        text = last_line(text) if raised is None else raised[0]
+        text = _last_line(text) if raised is None else raised[0]
     return _bounded(without_queries(text))
 
 
-def last_line(text: str) -> str:
-    """The last line that is not empty."""
+def _last_line(text: str) -> str:
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
 
 
@@ -201,7 +201,7 @@ def _place(location: tuple[int | str, ...]) -> str:
 
 
 def _complaint(fault: Any) -> str:
-    kind, message = fault["type"], last_line(fault["msg"]).removeprefix("Value error, ")
+    kind, message = fault["type"], _last_line(fault["msg"]).removeprefix("Value error, ")
     if kind == "missing":
         return "is missing"
     if kind == "none_required":

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from utcp_bridge.transports.variable_loaders import Loader, described, reader
 from utcp_bridge.transports.variables import fill_in, has_dollar, public_names, variable_names
 
-# No argument of a tool can stand there.
+# Keys of a call template under which no argument of a tool can stand.
 _CREDENTIALS = frozenset({"auth", "auth_tools"})
 
 
@@ -91,7 +91,7 @@ class VariableUse:
         names: The variables' names as they are written in the template, sorted.
         public: Those of the names that only stand for hosts and paths, which are no secrets.
         arguments: Those of the names that are arguments of the tool too, but stand where no argument can.
-        undeclared: Those of the names that may be meant as arguments, but the tool declares none of them.
+        undeclared: Those of the names that may be meant as arguments, but are none that the tool declares.
         descriptions: What variables of the manual take, by name, as far as it says so.
     """
 
@@ -109,17 +109,18 @@ class VariableUse:
         namespace: str,
         variables: Variables,
         *,
-        arguments: Collection[str] | None = None,
+        arguments: Callable[[], Collection[str]] | None = None,
         descriptions: Mapping[str, str] | None = None,
     ) -> VariableUse:
         """Find the variables of a template; nothing is read from a template without a dollar sign.
 
         Args:
-            template: A JSON value.
+            template: A JSON value; that of a tool is an object.
             namespace: The name of the manual.
             variables: Tells which are defined.
-            arguments: The arguments of the tool that the template belongs to; default None, it is no tool's.
-            descriptions: What variables of the manual take, by name; default nothing is known.
+            arguments: Gives the arguments of the tool that the template belongs to, and is asked only where there are
+                variables; default None, it is no tool's.
+            descriptions: What variables of the manual take, by name; default None, nothing is known.
         """
         if not has_dollar(template):
             return cls(namespace)
@@ -127,22 +128,19 @@ class VariableUse:
         def is_defined(name: str) -> bool:
             return variables.defined(namespaced(namespace, name))
 
-        names = variable_names(template, is_defined)
-        public = frozenset(names) & public_names(template)
-        mistaken = frozenset(names).intersection(arguments or ())
-        undeclared: set[str] = set()
+        names = frozenset(variable_names(template, is_defined))
+        if not names:
+            return cls(namespace)
+        declared: frozenset[str] = frozenset()
+        undeclared: frozenset[str] = frozenset()
         if arguments is not None:
+            declared = frozenset(arguments())
             open_to_arguments = {key: item for key, item in template.items() if key not in _CREDENTIALS}
             # UTCP's documents write variables in capitals.
-            undeclared = {name for name in variable_names(open_to_arguments, is_defined) if not name.isupper()}
-        return cls(
-            namespace,
-            tuple(sorted(names)),
-            public,
-            mistaken,
-            frozenset(undeclared.difference(arguments or ())),
-            descriptions or {},
-        )
+            meant = {name for name in variable_names(open_to_arguments, is_defined) if not name.isupper()}
+            undeclared = frozenset(meant) - declared
+        public = names & public_names(template)
+        return cls(namespace, tuple(sorted(names)), public, names & declared, undeclared, descriptions or {})
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -23,7 +23,10 @@ _PARAMETER_NAME = re.compile(r"[!#]?(?:\w+|[@*?$!#-])?")
 
 
 class Expansions(ABC):
-    """Walks them; each method starts after the opening of its construct and ends after its closing.
+    """Walks them.
+
+    A method that returns a bool passes its construct if one starts where the walk is, and says whether it did. All
+    others start after the opening of theirs. Both end after its closing.
 
     Args:
         text: The command.
@@ -52,14 +55,14 @@ class Expansions(ABC):
         """Commands, up to an unquoted `closing`; with an empty one, up to the end."""
 
     def _subscript(self, *, may_assign: bool) -> bool:
-        """Pass `name[subscript]` of an assignment, or `[subscript]` of an element of an array, if one starts here."""
+        """Pass `name[subscript]` of an assignment, or `[subscript]` of an element of an array."""
         start, is_evaluated = self.at, False
         if may_assign and (name := _SUBSCRIPTED.match(self.text, start)):
             self.at, is_evaluated = name.end(), (name[0], "A") not in self.known
         elif not self._words.array:
             return False
         count = len(self.found)
-        is_passed = self._follows("[") and self._is_arithmetic(1, "]", is_evaluated=is_evaluated, place=Place.WORD)
+        is_passed = self._follows("[") and self._arithmetic(1, "]", is_evaluated=is_evaluated, place=Place.WORD)
         if is_passed and (self._follows("=") or self._follows("+=")):
             return True
         del self.found[count:]
@@ -87,7 +90,7 @@ class Expansions(ABC):
             self.found.append(replace(found, start=begin, end=end, left_out=tuple(left_out)))
 
     def _quoted_or_expanded(self, char: str, *, single_quotes: bool) -> bool:
-        """Pass a quoted string, an escaped character or an expansion, if one starts here."""
+        """Pass a quoted string, an escaped character or an expansion."""
         if char == "\\":
             self.at += 2
         elif char == '"':
@@ -106,10 +109,10 @@ class Expansions(ABC):
         return True
 
     def _dollar(self, *, ansi_quotes: bool) -> None:
-        if self._follows("$((") and self._is_arithmetic(3, "))"):
+        if self._follows("$((") and self._arithmetic(3, "))"):
             return
         following = self.text[self.at + 1 : self.at + 2]
-        if following == "[" and self._is_arithmetic(2, "]"):
+        if following == "[" and self._arithmetic(2, "]"):
             return
         self.at += 2
         if following == "(":
@@ -161,7 +164,7 @@ class Expansions(ABC):
             self.at = name.end()
             variable = name[0].lstrip("!#")
         if self.text.startswith("[", self.at):
-            self._is_arithmetic(1, "]", is_evaluated=(variable, "A") not in self.known)
+            self._arithmetic(1, "]", is_evaluated=(variable, "A") not in self.known)
         operator = self.text[self.at : self.at + 2]
         demand = self._demand
         if operator == ":=" or operator[:1] == "=":
@@ -180,17 +183,18 @@ class Expansions(ABC):
                 self.at += 1
         self._demand = demand
 
-    def _is_arithmetic(
-        self, skip: int, closing: str, *, is_evaluated: bool = True, place: Place = Place.DOUBLE
-    ) -> bool:
-        """Pass an arithmetic expression; if this is none (`$((a); b)` is two subshells), go back and say so."""
+    def _arithmetic(self, skip: int, closing: str, *, is_evaluated: bool = True, place: Place = Place.DOUBLE) -> bool:
+        """Pass an arithmetic expression, `skip` characters into which the expression itself begins.
+
+        What looks like one may be none: `$((a); b)` is two subshells.
+        """
         start, count, demand = self.at, len(self.found), self._demand
         attempt = (start, closing, len(self.text))
         if attempt in self._no_arithmetic:
             return False
         self.at += skip
         self._demand = Demand.NUMBER if is_evaluated else demand
-        ended = self._arithmetic(closing, place)
+        ended = self._expression(closing, place)
         self._demand = demand
         if not ended:
             self._no_arithmetic.add(attempt)
@@ -199,7 +203,7 @@ class Expansions(ABC):
             self._words.forget(count)
         return ended
 
-    def _arithmetic(self, closing: str, place: Place) -> bool:
+    def _expression(self, closing: str, place: Place) -> bool:
         depth = 0
         opening = "(" if closing == "))" else "["
         while self.at < len(self.text):

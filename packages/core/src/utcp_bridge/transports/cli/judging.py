@@ -22,8 +22,12 @@ from utcp_bridge.transports.cli.builtins import (
 from utcp_bridge.transports.cli.places import Demand, Placeholder
 from utcp_bridge.transports.cli.words import Word
 
-_BEFORE_COMMANDS = frozenset({"if", "then", "else", "elif", "while", "until", "do", "{", "!", "time", "coproc"})
+BEFORE_COMMANDS = frozenset(
+    {"if", "then", "else", "elif", "while", "until", "do", "{", "!", "time", "-p", "--", "coproc"}
+)
+"""The words that a simple command may stand right after; two of them are the options of `time`."""
 _COMPOUND = frozenset({"{", "[[", "if", "while", "until", "for", "select", "case"})
+_BODY = frozenset({"do", "{"})  # how the body of a loop over all arguments begins
 _SUBSCRIPT = re.compile(r"\]\+?=")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[.*?\])?\+?=", re.DOTALL)
 _READS_LIST = re.compile(r"-[a-z]*a")
@@ -50,7 +54,7 @@ def judge(words: Sequence[Word], known: Attributes) -> tuple[list[tuple[int, Dem
     """
     assignments, command = _divided([word for word in words if not word.redirection and not word.element_of])
     name = command[0].literal if command else ""
-    known |= _arrays(words, command)
+    known |= _arrays(words, name, command[1:])
     if name in DECLARING:
         known |= declared(command[1:])
     elif name == "unset":
@@ -84,7 +88,7 @@ def of_test(words: Sequence[Word], found: Sequence[Placeholder]) -> Demands:
 
 
 def action_of_trap(words: Sequence[Word]) -> Word | None:
-    """The word that a `trap` runs later, if it is one text in single quotes, which nothing in it is expanded in now."""
+    """The word that a `trap` runs later, if it is one text in single quotes, in which nothing is expanded now."""
     _, command = _divided([word for word in words if not word.redirection])
     if not command or command[0].literal != "trap":
         return None
@@ -96,38 +100,29 @@ def action_of_trap(words: Sequence[Word]) -> Word | None:
 def _divided(words: Sequence[Word]) -> tuple[list[Word], list[Word]]:
     """The assignments before a command, and the command with its arguments."""
     assignments, at = [], 0
+    literals = [*(word.literal for word in words), "", ""]  # so that two words ahead can be looked at
     while at < len(words):
-        word = words[at]
-        if _ASSIGNMENT.match(word.raw):
-            assignments.append(word)
-        elif word.literal == "function" or (
-            word.literal == "coproc" and {w.literal for w in words[at + 2 : at + 3]} & _COMPOUND
-        ):
+        literal = literals[at]
+        if _ASSIGNMENT.match(words[at].raw):
+            assignments.append(words[at])
+        elif literal == "function" or (literal == "coproc" and literals[at + 2] in _COMPOUND):
             at += 1  # and its name
-        elif word.literal in {"for", "select"} and (
-            body := [index for index in (at + 1, at + 2) if {w.literal for w in words[index : index + 1]} & {"do", "{"}]
-        ):
+        elif literal in {"for", "select"} and (body := [each for each in (at + 1, at + 2) if literals[each] in _BODY]):
             at = body[0]
-        elif word.literal in {"command", "builtin"}:
-            while at + 1 < len(words) and re.fullmatch(r"-p+|--", words[at + 1].literal):
+        elif literal in {"command", "builtin"}:
+            while re.fullmatch(r"-p+|--", literals[at + 1]):
                 at += 1
-        elif word.literal not in _BEFORE_COMMANDS and not _is_option_of_time(words, at):
+        elif literal not in BEFORE_COMMANDS:
             break
         at += 1
     return assignments, list(words[at:])
 
 
-def _is_option_of_time(words: Sequence[Word], at: int) -> bool:
-    before = next((word.raw for word in reversed(words[:at]) if word.raw not in {"-p", "--"}), "")
-    return words[at].raw in {"-p", "--"} and before == "time"
-
-
-def _arrays(words: Sequence[Word], command: Sequence[Word]) -> Attributes:
+def _arrays(words: Sequence[Word], name: str, arguments: Sequence[Word]) -> Attributes:
     lists = (_ASSIGNMENT.match(word.raw) for word in words if word.text.startswith("(", word.end) or "[" in word.raw)
     names = {array[1] for array in lists if array}
-    name = command[0].literal if command else ""
-    if name in READING and (name != "read" or any(_READS_LIST.match(word.literal) for word in command)):
-        names |= {word.literal for word in command[1:]}  # more than the arrays, which does no harm
+    if name in READING and (name != "read" or any(_READS_LIST.match(word.literal) for word in arguments)):
+        names |= {word.literal for word in arguments}  # more than the arrays, which does no harm
     return frozenset((name, "a") for name in names)
 
 

@@ -7,6 +7,9 @@ words and `$((UTCP_ARG_n_UTCP_END + 1))` evaluates it, command substitutions inc
 counts, and what the shell's own commands do with a word. What a command hands to something that evaluates text by
 itself (`eval`, `sh -c`, `ssh`, a program in awk or SQL) is out of sight: its author passes such a value as an argument,
 `sh -c 'ls "$1"' _ UTCP_ARG_dir_UTCP_END`. So is a variable that holds a value and is calculated with later.
+
+`scanner` walks the commands, and `expansions` the quotes and expansions in them; `words` keeps the words of each simple
+command; `judging` says what such a command demands of them, and `builtins` what each of the shell's own commands does.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from utcp_bridge.transports.cli.scanner import Scanner
 
 __all__ = ["PLACEHOLDER", "Demand", "Place", "Placeholder", "Scan", "find_placeholders", "scan"]
 
+# What a command needs for its text to tell anything of a variable.
 _DECLARES = re.compile(r"declare|typeset|local|readonly|export|unset|mapfile|read|=\(|\]\+?=")
 
 

@@ -57,20 +57,22 @@ class Word:
 
 
 class WordRecorder:
-    """Is told of each character between the words of a command, and hands over the words of each simple command."""
+    """Is told of each character between the words of a command, and hands over the words of each simple command.
+
+    Args:
+        text: The whole command line.
+
+    Attributes:
+        array: The array whose list is open; empty if none is.
+    """
 
     def __init__(self, text: str) -> None:
-        self.words: list[Word] = []
+        self.array = ""
         self._text = text
+        self._words: list[Word] = []
         self._open: Word | None = None
         self._redirection = ""
-        self._array = ""
         self._depth = 0
-
-    @property
-    def array(self) -> str:
-        """The array whose list is open; empty if none is."""
-        return self._array
 
     @property
     def holes(self) -> list[tuple[int, int, int]]:
@@ -80,32 +82,32 @@ class WordRecorder:
     def begin(self, at: int) -> None:
         """There is a character of a word here; it begins one if none has begun."""
         if self._open is None:
-            self._open = Word(self._text, at, self._redirection, self._array)
+            self._open = Word(self._text, at, self._redirection, self.array)
             self._redirection = ""
 
     def separated(self, at: int) -> bool:
         """There is a character here that ends words; say whether it ends the simple command too."""
         char, before, after = self._text[at], self._text[at - 1 : at], self._text[at + 1 : at + 2]
-        if char == "(" and self._open is not None and not self._array:
+        if char == "(" and self._open is not None and not self.array:
             opens = _ASSIGNED_ARRAY.fullmatch(self._text, self._open.start, at)
             if opens:
-                self.end(at)
-                self._array, self._depth = opens[1], 1
+                self._end(at)
+                self.array, self._depth = opens[1], 1
                 return False
-        if self._array:
-            self.end(at)
+        if self.array:
+            self._end(at)
             self._depth += (char == "(") - (char == ")")
             if not self._depth:
-                self._array = ""
+                self.array = ""
             return False
         if char in "<>":
             self._redirected(at)
             return False
         if (char == "&" and (before in {"<", ">"} or after == ">")) or (char == "|" and before == ">"):
-            self.end(at)
+            self._end(at)
             self._redirection += char
             return False
-        self.end(at)
+        self._end(at)
         return char not in " \t"
 
     def forget(self, count: int) -> None:
@@ -116,17 +118,16 @@ class WordRecorder:
         """The operator just seen was that of a here-document, whose delimiter is no word."""
         self._redirection = ""
 
-    def end(self, at: int) -> None:
-        """The word that is open, if one is, ends before this place."""
+    def _end(self, at: int) -> None:
         if self._open is not None:
             self._open.end = at
-            self.words.append(self._open)
+            self._words.append(self._open)
             self._open = None
 
     def take(self, at: int) -> list[Word]:
         """The words of the simple command that ends here; the next one begins."""
-        self.end(at)
-        words, self.words = self.words, []
+        self._end(at)
+        words, self._words = self._words, []
         self._redirection = ""
         return words
 
@@ -138,10 +139,10 @@ class WordRecorder:
             self._redirection = self._text[self._open.start : at] + self._redirection
             if "[" in self._redirection:
                 self._open.end, self._open.redirection = at, "{}"
-                self.words.append(self._open)
+                self._words.append(self._open)
             self._open = None
         else:
-            self.end(at)
+            self._end(at)
 
 
 def optional_words(words: Sequence[Word]) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:

@@ -89,11 +89,11 @@ class HttpCaller:
         if isinstance(template, MappedHttpCallTemplate):
             rules = BodyRules(
                 self._upload_dir,
-                frozenset(template.file_fields),
-                template.part_types,
-                template.form_styles,
-                template.reserved_styles,
-                request.part_headers,
+                file_fields=frozenset(template.file_fields),
+                part_types=template.part_types,
+                form_styles=template.form_styles,
+                reserved_styles=template.reserved_styles,
+                part_headers=request.part_headers,
             )
         encode = partial(encode_body, request.content, request.content_type, rules)
         may_read_files = rules.upload_dir is not None and isinstance(request.content, (dict, list))

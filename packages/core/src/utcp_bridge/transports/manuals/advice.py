@@ -13,7 +13,7 @@ _CREDENTIALS = ("auth", "headers")
 
 
 def about_credentials(manual: ManualTemplate, url: str, variables: Variables) -> str:
-    """What a server was sent that refuses a manual, as the end of a sentence.
+    """Which credentials a server was sent that refused to give a manual, as the end of a sentence.
 
     Args:
         manual: The manual.
@@ -21,15 +21,15 @@ def about_credentials(manual: ManualTemplate, url: str, variables: Variables) ->
         variables: Tells which variables are defined.
 
     Returns:
-        The names of what it was sent, or that it was sent nothing; an empty text where the call template has it
-        written out in `auth` or `headers`.
+        The names of the credentials, or that the call template gives none; an empty text where they are written out
+        in `auth` or `headers`, for there is nothing to add to that.
     """
     fields = {key: manual.template[key] for key in ("url", *_CREDENTIALS) if manual.template.get(key)}
     use = VariableUse.of(fields, manual.name, variables)
     if sent := [namespaced(manual.name, name) for name in use.names if name not in use.public]:
         return f"; check what stands in the variable{'s' if sent[1:] else ''} {_listed(sent)}"
     parts = urlsplit(url)
-    # Without those that have no value, which may be credentials themselves.
+    # Without those that have no value: what stands in the place of the name may be a credential itself.
     parameters = list(dict.fromkeys(name for name, _ in parse_qsl(parts.query)))
     if keys := [name for name in parameters if is_secret_name(name)]:
         return f"; check {_listed(keys)} in the query of its 'url'"

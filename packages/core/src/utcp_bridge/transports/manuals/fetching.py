@@ -151,8 +151,19 @@ async def _draft(
         document = await asyncio.to_thread(_parsed, document.encode, "", what)
     if not is_openapi(document):
         return tools_of_manual(document, what=what), final_url
-    url = final_url or location
-    base_url = fields.get("base_url")
+    draft = await _draft_of_openapi(client, manual, fields, template, document, final_url or location)
+    # Who names the server himself has decided to trust it, on whatever machine it is (utcp-http 1.1.15 as well).
+    return draft, None if fields.get("base_url") else final_url
+
+
+async def _draft_of_openapi(
+    client: BridgeUtcpClient,
+    manual: ManualTemplate,
+    fields: Mapping[str, Any],
+    template: CallTemplate,
+    document: Any,
+    url: str,
+) -> DraftManual:
     auth_tools = _auth_tools(manual)
     options = {} if fields.get("openapi") is None else fields["openapi"]
     if not isinstance(options, Mapping):
@@ -161,11 +172,11 @@ async def _draft(
             f"got {shape_of(options)}"
         )
     try:
-        draft = await openapi_draft(
+        return await openapi_draft(
             document,
             manual=template.name,
             url=url,
-            base_url=base_url,
+            base_url=fields.get("base_url"),
             auth_tools=None if auth_tools is None else AuthSerializer().to_dict(auth_tools),
             options=options,
             defined=lambda name: client.variables.defined(namespaced(template.name, name)),
@@ -173,11 +184,9 @@ async def _draft(
         )
     except NotAManualError as error:
         # Whoever handed in the document by itself wrote no call template, and has to write one now.
-        if str(error) == NO_SERVER and kind in _ADDRESSLESS:
+        if str(error) == NO_SERVER and template.call_template_type in _ADDRESSLESS:
             raise NotAManualError(f"{error}: {with_base_url(manual)}") from error
         raise
-    # Who names the server himself has decided to trust it, on whatever machine it is (utcp-http 1.1.15 as well).
-    return draft, None if base_url else final_url
 
 
 def _sibling_reader(client: BridgeUtcpClient, template: CallTemplate, url: str) -> Callable[[str], Awaitable[Any]]:

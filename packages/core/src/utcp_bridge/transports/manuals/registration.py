@@ -123,21 +123,19 @@ def _registered(
     template, fields, rebuild = _template_of(draft, manual.name, placed, broken_plugins)
     # Plugins such as utcp-mcp give their tools the template of the manual, whose variables are filled in already.
     is_manuals = draft.template is template and template == manual
-    use = VariableUse(manual.name) if is_manuals else _use_of(fields, manual.name, variables, draft, descriptions)
+    use = VariableUse(manual.name)
+    if not is_manuals:
+        use = VariableUse.of(
+            fields,
+            manual.name,
+            variables,
+            arguments=lambda: DeclaredArguments.of(draft.inputs).names,
+            descriptions=descriptions,
+        )
     if template is None:
         # A variable may stand for what is no text, such as a port: judge it with its value, if it has one.
         template = rebuild(fill_in(fields, use.values(variables)))
     return RegisteredTool(name, draft, template, use, fields if use.names else _NO_FIELDS, rebuild)
-
-
-def _use_of(
-    fields: Mapping[str, Any], namespace: str, variables: Variables, draft: DraftTool, descriptions: Mapping[str, str]
-) -> VariableUse:
-    use = VariableUse.of(fields, namespace, variables)
-    if not use.names:
-        return use
-    arguments = DeclaredArguments.of(draft.inputs).names
-    return VariableUse.of(fields, namespace, variables, arguments=arguments, descriptions=descriptions)
 
 
 def _template_of(

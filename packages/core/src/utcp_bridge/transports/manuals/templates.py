@@ -111,7 +111,7 @@ def _unknown_type(kind: Any, broken_plugins: Mapping[str, str]) -> str:
 
 
 def _beside(package: str) -> str:
-    """Why a package cannot be installed here without taking another one back to an older version; or nothing."""
+    """Where else to install a package that would take another one here back to an older version; or nothing."""
     if package != "utcp-mcp":
         return ""
     try:

@@ -50,9 +50,9 @@ _RECONNECT_DELAY: Final = 3000  # milliseconds, as browsers; upstream's 30 secon
 
 
 class _Streams(OverHttp):
-    """What both protocols have in common besides."""
+    """What both protocols have in common besides `OverHttp`; goes before upstream's class."""
 
-    _template: type[CallTemplate]
+    _template: type[CallTemplate]  # what the protocol can be used with
 
     async def call_tool(
         self, caller: Any, tool_name: str, tool_args: dict[str, Any], tool_call_template: CallTemplate

@@ -163,7 +163,7 @@ class _Mended:
 
 
 def _told(error: Exception, server: Mapping[str, Any]) -> Exception:
-    """The error itself where its own words do; else one that names the server, in one line and without any value."""
+    """An error in one line, with the address of a server over HTTP; the error itself where it says all that already."""
     url = next((server[key] for key in _URLS if isinstance(server.get(key), str)), None)
     words = reason(error)
     if url is not None and origin_of(url) not in words:
