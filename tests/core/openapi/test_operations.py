@@ -119,7 +119,6 @@ def test_a_conversion_is_a_collection_of_tools() -> None:
         ({"parameters": [{"schema": {}}]}, "'name'"),
         ({"parameters": [{"name": "a", "in": "nowhere"}]}, "'nowhere'"),
         ({"requestBody": {"$ref": "#/components/requestBodies/Gone"}}, "Gone'"),
-        ({"security": [{"unknown": []}]}, "'unknown'"),
         ({"servers": [{"url": "wss://api.example.com"}]}, "wss"),
         ({"$ref": "#/paths/~1bad/get"}, "circle"),
     ],

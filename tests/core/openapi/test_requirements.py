@@ -56,11 +56,12 @@ def test_schemes_of_one_name_in_two_documents_have_variables_of_their_own() -> N
 
 
 @pytest.mark.parametrize("name", ["#/components/securitySchemes/none", "other.json#/x", "none", "a.b"])
-def test_a_requirement_that_leads_nowhere_costs_its_operation_and_asks_no_server(name: str) -> None:
+def test_a_requirement_that_leads_nowhere_is_warned_of_and_asks_no_server(name: str) -> None:
     paths = {**operation(security=[{name: []}]), **operation(path="/two", operationId="two")}
     conversion = converted(described(paths, "3.2.0"), siblings={"https://api.example.com/specs/other.json": {}})
-    assert [tool.name for tool in conversion.tools] == ["two"]
-    assert name in conversion.skipped[0].reason
+    assert [(tool.name, tool.variables) for tool in conversion.tools] == [("op", ()), ("two", ())]
+    (warning,) = conversion.warnings
+    assert name in warning
     assert not conversion.wanted
 
 

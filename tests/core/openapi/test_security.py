@@ -108,6 +108,10 @@ async def test_schemes_that_are_needed_together() -> None:
         ([{}, {"headerKey": []}], ["HEADER_KEY"], ("HEADER_KEY",)),
         ([{"odd": []}, {"headerKey": []}], [], ("HEADER_KEY",)),
         ([{"unknown": []}, {}], [], ()),
+        ([{"unknown": []}], [], ()),
+        ([{"unknown": []}, {"headerKey": []}], [], ("HEADER_KEY",)),
+        ([{"unknown": [], "basic": []}, {"headerKey": []}], [], ("HEADER_KEY",)),
+        ([{"unknown": [], "headerKey": []}], [], ("HEADER_KEY",)),
         ([{"tls": []}], [], ()),
         ([{"tls": []}, {"headerKey": []}], [], ("HEADER_KEY",)),
         ([{"tls": [], "basic": []}, {"headerKey": []}], [], ("HEADER_KEY",)),
@@ -148,6 +152,10 @@ async def test_public_operations_get_no_credentials() -> None:
         ("bearerAuth", {"auth_type": "api_key", "api_key": "Bearer k", "var_name": "Authorization"}, True),
         ("login", {"auth_type": "oauth2", "token_url": "https://t", "client_id": "i", "client_secret": "s"}, True),
         ("machine", {"auth_type": "oauth2", "token_url": "https://t", "client_id": "i", "client_secret": "s"}, True),
+        ("machine", {"auth_type": "api_key", "api_key": "Bearer k", "var_name": "Authorization"}, True),
+        ("machine", {"auth_type": "api_key", "api_key": "k", "var_name": "X-Key"}, False),
+        ("odd", {"auth_type": "api_key", "api_key": "k", "var_name": "X-Key"}, True),
+        ("nowhere", {"auth_type": "basic", "username": "u", "password": "p"}, True),
     ],
 )
 def test_auth_tools_stand_for_a_scheme_that_they_fit(scheme: str, auth_tools: dict[str, Any], fits: bool) -> None:
@@ -302,6 +310,30 @@ async def test_a_client_certificate_that_none_can_send_is_warned_of() -> None:
             "the security scheme 'tls' asks for a client certificate (mutual TLS), and none is sent; it stands at 1 of "
             "its operations",
         )
+
+
+@pytest.mark.parametrize(
+    "written", ["nowhere", "#/components/securitySchemes/nowhere", "odd", "place", "name", "empty"]
+)
+async def test_a_scheme_that_is_not_described_costs_no_tool_and_is_warned_of(written: str) -> None:
+    paths = {**operation(security=[{written: []}]), **operation(path="/two", operationId="two", security=[{}])}
+    schemes = {
+        "odd": {"type": "odd"},
+        "place": {"type": "apiKey", "name": "k"},
+        "name": {"type": "apiKey", "in": "header"},
+        "empty": None,
+    }
+    async with api(described(paths, components={"securitySchemes": schemes})) as served:
+        (warning,) = served.toolset.report.manuals[0].warnings
+        assert repr(written) in warning
+        assert "'auth_tools'" in warning
+        assert "at 1 of its operations" in warning
+        assert "Authorization" not in (await served.sent()).headers
+    key = {"auth_type": "api_key", "api_key": "k", "var_name": "X-Key", "location": "header"}
+    async with api(described(paths, components={"securitySchemes": schemes}), auth_tools=key) as served:
+        assert served.toolset.report.manuals[0].warnings == ()
+        assert (await served.sent()).headers["X-Key"] == "k"
+        assert "X-Key" not in (await served.sent(name="api.two")).headers
 
 
 async def test_a_parameter_that_a_scheme_fills_is_no_argument() -> None:

@@ -29,6 +29,7 @@ def url_of(document: dict[str, Any], **options: Any) -> str:
         ([{"url": "../v2"}], "https://api.example.com/specs/v2/op"),
         ([{"url": "//other.example.com/x"}], "https://other.example.com/x/op"),
         ([{"url": ""}], "https://api.example.com/op"),
+        (["https://other.example.com/base"], "https://other.example.com/base/op"),
         ([{"url": "wss://a.example.com"}, {"url": "https://b.example.com"}], "https://b.example.com/op"),
         ([{"url": "http://localhost:8080"}, {"url": "https://b.example.com"}], "https://b.example.com/op"),
         ([{"url": "http://a.example.com/x"}, {"url": "https://a.example.com/x"}], "https://a.example.com/x/op"),
@@ -75,12 +76,33 @@ def test_server_variables(values: dict[str, str], url: str) -> None:
     assert url_of(described(operation(), servers=[VARIABLES]), server_variables=values) == url
 
 
-@pytest.mark.parametrize("url", ["https://{host}/v1", "https://api.{region}.example.com", "{scheme}://api.example.com"])
-def test_no_argument_chooses_the_host(url: str) -> None:
-    conversion = converted(described(operation(), servers=[{"url": url}]))
+@pytest.mark.parametrize(
+    "document",
+    [
+        described(operation(), servers=[{"url": "https://{host}/v1"}]),
+        described(operation(), servers=[{"url": "https://api.{region}.example.com"}]),
+        described(operation(), servers=[{"url": "{scheme}://api.example.com"}]),
+        described(operation(), "2.0", host="{tenant}.example.com"),
+        described(operation(), "2.0", host="api.example.com:{port}", basePath="/v1"),
+    ],
+)
+def test_no_argument_chooses_the_host(document: dict[str, Any]) -> None:
+    conversion = converted(document)
     assert [(operation.name, "'server_variables'" in operation.reason) for operation in conversion.skipped] == [
         ("GET /op", True)
     ]
+
+
+def test_what_the_server_of_swagger_2_leaves_open_can_be_given() -> None:
+    document = described(operation(), "2.0", host="{tenant}.example.com", basePath="/{version}")
+    url = url_of(document, server_variables={"tenant": "mine", "version": "v2"})
+    assert url == "https://mine.example.com/v2/op"
+
+
+async def test_a_placeholder_in_the_base_path_of_swagger_2_is_an_argument() -> None:
+    async with api(described(operation(), "2.0", basePath="/{tenant}")) as served:
+        assert served.toolset.find("api.op").input_schema["required"] == ["tenant"]
+        assert (await served.sent({"tenant": "x/y"})).target == "/x%2Fy/op"
 
 
 async def test_a_server_variable_without_a_default_is_an_argument() -> None:
@@ -132,6 +154,20 @@ async def test_base_url_in_a_manual_wins_over_what_the_document_names() -> None:
         result = await served.toolset.acall("api.op")
         assert not result.is_error
         assert other.last.target == "/mine/op"
+
+
+async def test_placeholders_in_a_base_url_are_server_variables_or_arguments() -> None:
+    document = described(operation())
+    url = url_of(document, base_url="https://{tenant}.example.com/{v}", server_variables={"tenant": "mine", "v": 2})
+    assert url == "https://mine.example.com/2/op"
+    for base_url in ("https://{tenant}.example.com", "{tenant}/v1", "${HOST}{tenant}/v1"):
+        with pytest.raises(OpenApiError, match=r"'base_url' leaves 'tenant' .* 'server_variables'"):
+            converted(document, base_url=base_url)
+    assert url_of(document, base_url="https://${HOST}/v1/") == "https://${HOST}/v1/op"
+    async with http_server() as server, api(document, base_url=server.url + "/{tenant}") as served:
+        await served.toolset.acall("api.op", {"tenant": "x/y"})
+        assert server.last.target == "/x%2Fy/op"
+        assert "tenant" in (await served.toolset.acall("api.op", {})).content
 
 
 def test_the_own_address_of_an_openapi_3_2_document() -> None:

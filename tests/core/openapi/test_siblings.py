@@ -12,7 +12,7 @@ import yaml
 from aiohttp import web
 
 from tests.support.http_server import http_server, replying
-from tests.support.openapi import dangling_references, described, operation
+from tests.support.openapi import dangling_references, described, operation, parameter, tool_of
 from utcp_bridge import Toolset
 from utcp_bridge.openapi import fetch_siblings, refused, tools_from_openapi
 
@@ -80,6 +80,45 @@ async def test_files_of_one_folder(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text_of(name))
     async with await opened({"call_template_type": "file", "file_path": str(tmp_path / "openapi.yaml")}) as toolset:
         check_tools(toolset)
+
+
+def test_what_stands_beside_the_reference_of_a_path_counts_also_if_that_leads_to_another_document() -> None:
+    beside = operation({"$ref": "#/components/parameters/p"}, parameter("r", kind={"$ref": "more.json#/r"}))["/op"]
+    document = described(
+        {"/op": {"$ref": "paths/op.json", **beside, "parameters": [{"$ref": "more.json#/q"}], "x-own": 1}},
+        components={"parameters": {"p": parameter("p")}},
+    )
+    siblings = {
+        "https://api.example.com/specs/paths/op.json": {
+            "post": {"operationId": "there", "parameters": [{"$ref": "#/parameters/s"}]},
+            "parameters": {"s": parameter("s")},
+        },
+        "https://api.example.com/specs/more.json": {"q": parameter("q"), "r": {"maxLength": 1}},
+    }
+    assert [*tool_of(document, siblings=siblings).inputs["properties"]] == ["q", "p", "r"]
+    assert tool_of(document, siblings=siblings).inputs["$defs"] == {"r": {"maxLength": 1}}
+    assert [*tool_of(document, "there", siblings=siblings).inputs["properties"]] == ["q", "s"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "limit"),
+    [("limits.json#/", 1), ("limits.json#sub/limit", 2), ("limits.json#/sub/limit", 2), ("#components/schemas/own", 3)],
+)
+def test_a_pointer_with_a_slash_too_many_or_too_few_is_what_its_author_means(reference: str, limit: int) -> None:
+    document = described(
+        operation(parameter("q", kind={"$ref": reference})), components={"schemas": {"own": {"maxLength": 3}}}
+    )
+    siblings = {"https://api.example.com/specs/limits.json": {"maxLength": 1, "sub": {"limit": {"maxLength": 2}}}}
+    inputs = tool_of(document, siblings=siblings).inputs
+    (definition,) = inputs["$defs"].values()
+    assert (definition["maxLength"], dangling_references(inputs)) == (limit, [])
+
+
+def test_a_key_without_a_name_can_be_pointed_to() -> None:
+    document = described(operation(parameter("q", kind={"$ref": "limits.json#/"})))
+    siblings = {"https://api.example.com/specs/limits.json": {"maxLength": 1, "": {"maxLength": 2}}}
+    (definition,) = tool_of(document, siblings=siblings).inputs["$defs"].values()
+    assert definition["maxLength"] == 2
 
 
 async def test_documents_of_one_origin_each_fetched_once_and_with_the_manuals_credentials() -> None:

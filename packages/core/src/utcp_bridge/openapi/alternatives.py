@@ -37,6 +37,7 @@ class Alternatives:
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
         self._known: dict[tuple[int, int], tuple[bool, Node, Node]] = {}
+        self._views: dict[tuple[int, str], tuple[ObjectView, Node]] = {}
 
     def overlap(self, arms: Sequence[Any], base: str) -> bool:
         """Whether one of them accepts all that another one describes."""
@@ -65,7 +66,7 @@ class Alternatives:
             return False
         if any(keyword in wide.fields for keyword in _NOT_COMPARED):
             return False
-        views = object_view(self._documents, wide), object_view(self._documents, narrow)
+        views = self._view(wide), self._view(narrow)
         if "allOf" in wide.fields and not views[0].is_exact:
             return False
         return (
@@ -74,6 +75,12 @@ class Alternatives:
             and self._object_covered(*views, depth)
             and self._items_covered(wide, narrow, depth)
         )
+
+    def _view(self, node: Node) -> ObjectView:
+        key = id(node.value), node.base
+        if key not in self._views:
+            self._views[key] = object_view(self._documents, node), node  # alive, so that its identity stays its own
+        return self._views[key][0]
 
     def _object_covered(self, wide: ObjectView, narrow: ObjectView, depth: int) -> bool:
         if not set(wide.required) <= set(narrow.required):

@@ -85,18 +85,15 @@ class Definitions:
         found: dict[str, Any] = {}
         waiting = deque(names)
         size = 0
-        while waiting:
+        while waiting and size <= self._max_size:
             name = waiting.popleft()
             if name in found:
-                continue
-            if size > self._max_size:
-                found[name] = _LEFT_OUT
                 continue
             definition = self._definition(name)
             found[name] = definition.value
             size += definition.size
             waiting.extend(definition.uses)
-        return found
+        return {**dict.fromkeys(waiting, _LEFT_OUT), **found} if waiting else found
 
     def _definition(self, name: str) -> Definition:
         if name not in self._read_ones:

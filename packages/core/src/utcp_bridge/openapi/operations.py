@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from utcp_bridge.openapi.nodes import Node, OperationError, is_container, key_text, mapping, sequence, text
-from utcp_bridge.openapi.references import Documents
+from utcp_bridge.openapi.references import Documents, with_absolute_references
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 """The fields of a Path Item Object that are operations; `query` came with OpenAPI 3.2."""
@@ -109,8 +109,10 @@ def _path_item(documents: Documents, item: Node) -> Node:
     target = documents.follow(item)
     own = {key: value for key, value in item.fields.items() if key != "$ref"}
     # What stands beside the reference is undefined up to 3.0, and meant.
-    if not own or target.base != item.base:
+    if not own:
         return target
+    if target.base != item.base:
+        own = with_absolute_references(own, item.base)
     return Node({**mapping(target.value), **own}, target.base, target.name)
 
 

@@ -122,8 +122,11 @@ class Documents:
                 raise DanglingReferenceError(f"the reference {reference!r} is no URL")
         document = self._document(address, reference)
         fragment = unquote(fragment)
-        if not fragment or fragment.startswith("/"):
-            return self._by_pointer(document, fragment, address, reference, depth)
+        if fragment == "/" and "" not in mapping(document):
+            fragment = ""  # authors mean the whole document
+        if not fragment or "/" in fragment:  # no anchor has a slash, so that one is missing in front
+            pointer = fragment if fragment.startswith("/") or not fragment else f"/{fragment}"
+            return self._by_pointer(document, pointer, address, reference, depth)
         anchored = self._index().get((address, fragment))
         if anchored is None:
             raise DanglingReferenceError(f"the reference {reference!r} points to an anchor that does not exist")
@@ -198,6 +201,24 @@ def joined_address(base: str, reference: str) -> str:
         return urldefrag(urljoin(base, reference)).url
     except ValueError:  # such as an address in brackets that is none
         return ""
+
+
+def with_absolute_references(value: Any, base: str) -> Any:
+    """A copy whose references lead to the same places, wherever it stands.
+
+    Args:
+        value: The piece of a document.
+        base: The URL that references in it start from.
+    """
+    if isinstance(value, list):
+        return [with_absolute_references(item, base) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    copied = {key: with_absolute_references(item, base) for key, item in value.items()}
+    if isinstance(reference := copied.get("$ref"), str):
+        address, _, fragment = reference.partition("#")
+        copied["$ref"] = f"{joined_address(base, address)}#{fragment}"
+    return copied
 
 
 def identity_of(document: Mapping[str, Any], url: str) -> str:

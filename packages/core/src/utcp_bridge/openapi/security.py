@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,7 +13,13 @@ from utcp_bridge.openapi.credential_descriptions import credential_descriptions
 from utcp_bridge.openapi.nodes import Node, OperationError, key_text, mapping, sequence
 from utcp_bridge.openapi.operations import Operation
 from utcp_bridge.openapi.references import Documents
-from utcp_bridge.openapi.security_schemes import Auth, SecuritySchemes, absolute_url, api_key
+from utcp_bridge.openapi.security_schemes import (
+    Auth,
+    SecuritySchemes,
+    UndescribedSchemeError,
+    absolute_url,
+    api_key,
+)
 
 HEADER_VARIABLE: Final = "AUTHORIZATION"
 """The variable of a header `Authorization` that a document describes as a parameter, not as security."""
@@ -29,11 +36,13 @@ class Credentials:
         auths: All of them are sent.
         schemes: The security schemes that they are for, each with the scopes that are asked for.
         alternatives: Variables of other credentials that would do as well, where nothing decides for these.
+        undescribed: Why nothing is sent for other schemes that are asked for at the same time.
     """
 
     auths: tuple[Auth, ...] = ()
     schemes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     alternatives: tuple[str, ...] = ()
+    undescribed: tuple[str, ...] = ()
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -68,13 +77,15 @@ class Security:
         self._schemes = SecuritySchemes(documents)
         self._known: dict[tuple[str, str, str], list[tuple[Credentials, bool]]] = {}
         self._uses: dict[str, _Use] = {}
+        self._undescribed: Counter[str] = Counter()
         self._uses_header = False
 
     def of(self, operation: Operation, server_url: str, *, asks_for_header: bool = False) -> Credentials:
         """The credentials of an operation.
 
         Of alternatives the first is taken that `auth_tools` fits, else the first whose variables all have values,
-        else none where none is among them, else the first; those that want a client certificate come last.
+        else none where none is among them, else the first; those that want a client certificate come last, and before
+        them those of which the document does not say what is to be sent.
 
         Args:
             operation: The operation.
@@ -83,7 +94,7 @@ class Security:
                 the document says nothing else about security, `auth_tools` or `HEADER_VARIABLE` fills it.
 
         Raises:
-            OperationError: It asks only for schemes that cannot be used.
+            OperationError: It asks only for schemes that must not be used.
         """
         owner = next((node for node in (operation.node, self._root) if _says_something(node)), None)
         if owner is None:
@@ -97,7 +108,7 @@ class Security:
         if decided := [*fitting, *ready]:
             self._note(decided[0], server_url, is_taken=True)
             return decided[0]
-        open_to_all = [each for each in found if not each.auths and not self._wants_certificate(each)]
+        open_to_all = [each for each in found if not (each.auths or each.undescribed or self._wants_certificate(each))]
         taken = [*open_to_all, found[0]][0]
         others = [each for each in found if each is not taken and each.auths]
         self._note(taken, server_url, is_taken=True)
@@ -123,12 +134,18 @@ class Security:
 
     def warnings(self) -> tuple[str, ...]:
         """What the operations asked for so far and cannot be given, in whole sentences."""
-        return tuple(
+        certificates = (
             f"the security scheme {name!r} asks for a client certificate (mutual TLS), and none is sent; it stands at "
             f"{use.count} of its operations"
             for name, use in self._uses.items()
             if use.count and self._schemes.kind(name) == "mutualtls"
         )
+        undescribed = (
+            f"{reason}, so nothing is sent for it unless 'auth_tools' in the manual's call template gives its "
+            f"credentials; it stands at {count} of its operations"
+            for reason, count in self._undescribed.items()
+        )
+        return *certificates, *undescribed
 
     def _usable(self, owner: Node, server_url: str) -> list[tuple[Credentials, bool]]:
         """What meets each requirement that can be met, and whether `auth_tools` is among it."""
@@ -144,25 +161,37 @@ class Security:
                 reasons[str(error)] = None
         if reasons and not usable:
             raise OperationError("; ".join(reasons))
-        self._known[key] = sorted(usable, key=lambda each: self._wants_certificate(each[0]))
+        self._known[key] = sorted(
+            usable, key=lambda each: (self._wants_certificate(each[0]), bool(each[0].undescribed))
+        )
         return self._known[key]
 
     def _credentials(self, requirement: Mapping[Any, Any], base: str, server_url: str) -> tuple[Credentials, bool]:
         auths: list[Auth] = []
         schemes: list[tuple[str, tuple[str, ...]]] = []
+        undescribed: list[str] = []
         fits = False
         for key, asked in requirement.items():
-            name = self._schemes.name(key_text(key), base)
             scopes = tuple(scope for scope in sequence(asked) if isinstance(scope, str))
+            try:
+                name = self._schemes.name(key_text(key), base)
+                auth = self._schemes.auth(name, scopes, server_url)
+            except UndescribedSchemeError as error:
+                if self._auth_tools is None:
+                    undescribed.append(str(error))
+                else:
+                    fits = True
+                    auths.append(self._auth_tools)
+                continue
             schemes.append((name, scopes))
-            auth = self._schemes.auth(name, scopes, server_url)
             if auth is None:
                 continue
             if self._auth_tools is not None and _fits(auth, self._auth_tools, self._schemes.kind(name)):
                 auth, fits = self._auth_tools, True
             if auth not in auths:
                 auths.append(auth)
-        return Credentials(tuple(self._one_for_each_place(auths)), tuple(schemes)), fits
+        one_each = tuple(self._one_for_each_place(auths))
+        return Credentials(one_each, tuple(schemes), undescribed=tuple(undescribed)), fits
 
     def _one_for_each_place(self, auths: Sequence[Auth]) -> Iterator[Auth]:
         # A place holds one of them. Authors who ask for two mean either, so one with a value comes first.
@@ -188,6 +217,8 @@ class Security:
             use = self._uses.setdefault(name, _Use(server_url))
             use.count += is_taken
             use.scopes |= dict.fromkeys(scopes)
+        if is_taken:
+            self._undescribed.update(found.undescribed)
 
 
 @dataclass(slots=True)
@@ -218,7 +249,9 @@ def _requirements(owner: Node) -> list[Mapping[Any, Any]]:
 
 def _fits(auth: Auth, auth_tools: Auth, kind: str) -> bool:
     """Whether `auth_tools` may stand for a scheme: of the same type, and for a key in the same place (upstream)."""
-    if kind in ("oauth2", "openidconnect") and auth_tools.get("auth_type") == "oauth2":
+    if kind in ("oauth2", "openidconnect") and (
+        auth_tools.get("auth_type") == "oauth2" or _place(auth_tools) == _AUTHORIZATION  # a token that the user has
+    ):
         return True
     if auth["auth_type"] != auth_tools.get("auth_type"):
         return False

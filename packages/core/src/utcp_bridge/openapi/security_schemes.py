@@ -21,6 +21,10 @@ _URI_LIKE = re.compile(r"[#/]")
 _LOCATIONS = frozenset({"header", "query", "cookie"})
 
 
+class UndescribedSchemeError(OperationError):
+    """A document does not say what is to be sent for a security scheme; the message names it."""
+
+
 class SecuritySchemes:
     """The Security Scheme Objects of a description.
 
@@ -42,13 +46,17 @@ class SecuritySchemes:
             base: The URL of the document that the requirement stands in.
 
         Raises:
-            OperationError: There is no such scheme.
+            UndescribedSchemeError: There is no such scheme.
         """
         if written in self._schemes:
             return written
+        undescribed = f"the document does not describe the security scheme {written!r}"
         if not _URI_LIKE.search(written):
-            raise OperationError(f"it asks for the security scheme {written!r}, which the document does not describe")
-        found = self._documents.resolve(written, base)
+            raise UndescribedSchemeError(undescribed)
+        try:
+            found = self._documents.resolve(written, base)
+        except DanglingReferenceError as error:
+            raise UndescribedSchemeError(undescribed) from error
         name = next((name for name, node in self._schemes.items() if node.value is found.value), "")
         if not name:
             name = found.name if found.name not in self._schemes else written
@@ -73,13 +81,14 @@ class SecuritySchemes:
             server_url: What a relative token URL starts from.
 
         Raises:
+            UndescribedSchemeError: The document does not say what is to be sent.
             OperationError: It cannot be used.
         """
         scheme, variable, kind = self.fields(name), self._variables[name], self.kind(name)
         if kind == "apikey":
             location, key_name = text(scheme.get("in")), text(scheme.get("name"))
             if location not in _LOCATIONS or not key_name:
-                raise OperationError(f"the security scheme {name!r} does not say where its key goes")
+                raise UndescribedSchemeError(f"the security scheme {name!r} does not say where its key goes")
             if location == "header" and not _TOKEN.fullmatch(key_name):
                 raise OperationError(f"the security scheme {name!r} names the header {key_name!r}, which none can have")
             return api_key(f"${{{variable}}}", _literal(key_name, name), location)
@@ -99,7 +108,7 @@ class SecuritySchemes:
             return api_key(f"Bearer ${{{variable}}}")
         if kind == "mutualtls":
             return None
-        raise OperationError(f"the security scheme {name!r} is of the type {kind!r}, which is not known")
+        raise UndescribedSchemeError(f"the security scheme {name!r} is of the type {kind!r}, which is not known")
 
     def _name_variables(self, names: Iterable[str]) -> None:
         taken = set(self._variables.values())

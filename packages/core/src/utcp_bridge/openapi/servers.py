@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from utcp_bridge.openapi.nodes import Node, OperationError, key_text, mapping, sequence, text
+from utcp_bridge.openapi.nodes import Node, OpenApiError, OperationError, key_text, mapping, sequence, text
 from utcp_bridge.openapi.operations import Operation
 from utcp_bridge.openapi.references import Documents, joined_address
 
@@ -17,9 +17,11 @@ NO_SERVER = "the OpenAPI document names no server; give its address as 'base_url
 
 _MOST_CHOICES = 10
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
+_USERS_PLACEHOLDER = re.compile(r"(?<!\$)\{([^{}]+)\}")  # `${name}` is a variable of UTCP
 _OVER_HTTP = re.compile(r"https?://", re.IGNORECASE)
 _OTHER_SCHEME = re.compile(r"(?!https?://)[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _AUTHORITY = re.compile(r"(?:[^/?#]*//[^/?#]*)?")
+_USERS_AUTHORITY = re.compile(r"(?:[^/?#]*//)?[^/?#]*")  # a variable may hold the scheme
 _DOLLAR = re.compile(r"\$(?=\{[^{}]+\})")
 _DOLLAR_NAME = re.compile(r"\$(?=\w)")
 
@@ -47,6 +49,8 @@ class Servers:
         base_url: Used in place of every server that the document names; default None.
         variables: Values of server variables in place of their defaults; default none.
 
+    Raises:
+        OpenApiError: `base_url` leaves a part of its address open.
     """
 
     def __init__(
@@ -59,15 +63,15 @@ class Servers:
         self._documents = documents
         self._root = documents.root
         self._spec_url = documents.location if _OVER_HTTP.match(documents.location) else ""
-        self._base_url = base_url
         self._of_document: Server | None = None
         self._variables = variables or {}
+        self._given = None if base_url is None else self._users(base_url)
         self._known: dict[str, None] = {}
         self._warnings: dict[str, None] = {}
 
     def warnings(self) -> tuple[str, ...]:
         """What is odd about the values that variables were given for the servers so far, in whole sentences."""
-        unknown = [] if self._base_url else [name for name in self._variables if name not in self._known]
+        unknown = [] if self._given else [name for name in self._variables if name not in self._known]
         known = f"its servers have {', '.join(map(repr, self._known))}" if self._known else "its servers have none"
         return (
             *self._warnings,
@@ -83,8 +87,8 @@ class Servers:
         Raises:
             OperationError: There is none.
         """
-        if self._base_url:
-            return Server(self._base_url.rstrip("/"))
+        if self._given is not None:
+            return self._given
         for owner in (operation.node, operation.path_item):
             if sequence(owner.fields.get("servers")):
                 return self._declared(owner)
@@ -96,9 +100,24 @@ class Servers:
             return self._swagger(operation)
         return self._best([self._server({"url": "/"}, self._spec_url)])
 
+    def _users(self, base_url: str) -> Server:
+        def value(match: re.Match[str]) -> str:
+            return _as_text(self._variables.get(match[1], match[0]))
+
+        url = _USERS_PLACEHOLDER.sub(value, base_url.rstrip("/"))
+        if open_names := _USERS_PLACEHOLDER.findall(_USERS_AUTHORITY.match(url)[0]):  # type: ignore[index]  # it fits any text
+            raise OpenApiError(
+                f"'base_url' leaves {open_names[0]!r} of its address open; give it in 'server_variables'"
+            )
+        return Server(url, {name: {} for name in _USERS_PLACEHOLDER.findall(url)})
+
     def _declared(self, owner: Node) -> Server:
         location = self._documents.location_of(owner.base)
-        return self._best(self._server(mapping(server), location) for server in sequence(owner.fields.get("servers")))
+        servers = (
+            {"url": server} if isinstance(server, str) else mapping(server)
+            for server in sequence(owner.fields.get("servers"))
+        )
+        return self._best(self._server(fields, location) for fields in servers)
 
     def _best(self, servers: Iterable[Server | str]) -> Server:
         found = list(servers)
@@ -166,7 +185,8 @@ class Servers:
         base_path = text(fields.get("basePath")).strip("/")
         # Some write the scheme or a path into `host`.
         host = host.partition("://")[2] if "://" in host else host
-        return Server(f"{scheme}://{host.rstrip('/')}{'/' if base_path else ''}{base_path}")
+        url = f"{scheme}://{host.rstrip('/')}{'/' if base_path else ''}{base_path}"
+        return self._best([self._server({"url": url}, self._spec_url)])
 
 
 def joined(server: Server, path: str) -> str:

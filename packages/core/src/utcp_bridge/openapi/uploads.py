@@ -41,6 +41,7 @@ ANY_PARTS: Final[Mapping[str, Any]] = {
 """A multipart body that its document says nothing about."""
 
 _MAX_DEPTH = 8
+_MOST_CHOICES_IN_ANOTHER = 3  # each of them would be written out for each choice
 _MEDIA_TYPE = re.compile(r"(?:application|audio|image|video)/[\w.+-]+")  # some write it into `format`
 _COMPOSING = ("allOf", "anyOf", "oneOf")
 _CHOICES = ("anyOf", "oneOf")
@@ -68,6 +69,7 @@ class Uploads:
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
+        self._known: dict[tuple[int, str, str], tuple[bool, Node]] = {}
 
     def of(self, schema: Node, encoding: Node) -> Upload:
         """The files of a multipart body.
@@ -92,6 +94,12 @@ class Uploads:
             content_type: What its Encoding Object says it is, divided by commas; default nothing.
             depth: How deep in the property's schema it stands.
         """
+        key = id(node.value), node.base, content_type
+        if key not in self._known:
+            self._known[key] = self._is_file(node, content_type, depth), node  # alive, so that its identity stays
+        return self._known[key][0]
+
+    def _is_file(self, node: Node, content_type: str, depth: int) -> bool:
         resolved = self.resolved(node)
         fields = resolved.fields
         if depth > _MAX_DEPTH:
@@ -123,7 +131,7 @@ class Uploads:
         if is_list(resolved):
             bounds = {key: fields[key] for key in ("minItems", "maxItems") if key in fields}
             schema = {"type": "array", "items": self.file_schema(resolved.get("items"), depth + 1), **bounds}
-        elif choices and depth < _MAX_DEPTH:
+        elif choices and depth <= _MOST_CHOICES_IN_ANOTHER:
             arms = list(resolved.get(choices).elements())
             written = [
                 self.file_schema(arm, depth + 1) if self.is_file(arm) or len(arms) == 1 else arm.value for arm in arms

@@ -79,8 +79,9 @@ class Visibility:
                 names |= self.hidden_names(arm, base, depth + 1)
             for keyword in _CHOICES & fields.keys():
                 # Each of them leaves it out, or does not know it.
-                arms = [self.hidden_names(arm, base, depth + 1) for arm in sequence(fields.get(keyword))]
-                names |= frozenset().union(*arms) - self._shown_names(sequence(fields.get(keyword)), base)
+                arms = sequence(fields.get(keyword))
+                hidden = frozenset[str]().union(*(self.hidden_names(arm, base, depth + 1) for arm in arms))
+                names |= hidden - self._shown_names(arms, base) if hidden else hidden
             reference = fields.get("$ref")
             if isinstance(reference, str):
                 names |= self._names_behind(reference, base, depth + 1)
