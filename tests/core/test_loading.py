@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -199,6 +205,73 @@ def test_an_open_toolset_is_handed_out_as_it_is(load: Load) -> None:
         assert loading.toolset() is toolset
         loading.close()
         assert not toolset.closed
+
+
+# -- the end of the program, and forks
+
+
+@pytest.mark.parametrize("how", ["at once", "closed", "under way"])
+def test_a_program_may_end_while_manuals_are_being_loaded(hanging: str, how: str) -> None:
+    script = Path(__file__).with_name("loading_exit.py")
+    for _ in range(1 if how == "under way" else 4):
+        ran = subprocess.run(
+            [sys.executable, "-X", "dev", "-W", "always", script, hanging, how],
+            capture_output=True, text=True, timeout=30, check=False,
+        )  # fmt: skip
+        told = [line for line in ran.stderr.splitlines() if "socket.socket" not in line and "tracemalloc" not in line]
+        assert (ran.returncode, ran.stdout, told) == (0, "", [])
+
+
+def _in_child(work: Callable[[], str]) -> str:
+    """What some work gives in a forked child, which is ended if it hangs."""
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of threads at fork
+        child = os.fork()
+    if child == 0:
+        try:
+            signal.alarm(20)
+            os.write(writing, work().encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    said = os.read(reading, 10_000).decode()
+    os.close(reading)
+    return said
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize("is_early", [True, False])
+def test_a_forked_child_loads_for_itself_what_was_being_loaded(load: Load, hanging: str, is_early: bool) -> None:
+    with ToolServer([ECHO]) as server:
+        loading = load(config(_http("asleep", hanging), server.call_template("awake")), discovery_timeout=60)
+        if not is_early:
+            loading.toolset()
+
+        def work() -> str:
+            content = loading.toolset().call("awake_echo", {"text": "x"}).content
+            loading.look_again()
+            return f"{content} {[manual.name for manual in loading.toolset().report.loading]}"
+
+        expected = "x ['asleep']"
+        assert _in_child(work) == expected
+        assert work() == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_refreshes_though_its_parent_was_about_it(hanging: str) -> None:
+    with (
+        ToolServer([ECHO]) as server,
+        Toolset.unloaded(
+            config(_http("asleep", hanging), server.call_template("awake")), discovery_timeout=2
+        ) as toolset,
+    ):
+        refreshing = threading.Thread(target=lambda: toolset.refresh(piecemeal=True))
+        refreshing.start()
+        _until(lambda: bool(toolset.tools))
+        assert _in_child(lambda: f"{toolset.refresh()} {toolset.report.failed[0].name}").endswith(" asleep")
+        refreshing.join()
 
 
 # -- names

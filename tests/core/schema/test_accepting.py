@@ -26,6 +26,14 @@ def _refusal(schema: dict[str, Any], given: Any) -> str:
     return str(refused.value)
 
 
+_CLOSED = {"unevaluatedProperties": False}
+_PARCEL_OR_ID = {
+    "anyOf": [
+        {"properties": {"id": {}}},
+        {"properties": {"parcel": {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}}},
+    ]
+}
+_PARCEL = {"allOf": [{"properties": {"a": {}}}], **_PARCEL_OR_ID, **_CLOSED}
 _INTEGER = {"type": "integer"}
 
 
@@ -133,6 +141,35 @@ TAGGED = [
         ),
         (
             {"allOf": [_object(a={"type": "integer"})], "unevaluatedProperties": False},
+            {"b": 1},
+            "b: is not an argument of this tool; the arguments are: a",
+        ),
+        # What only a form is for that does not fit: why it does not.
+        (_PARCEL, {"parcel": {}}, "parcel.to: is missing; it must be a string"),
+        (_PARCEL, {"parcel": 5, "a": 1}, "parcel: must be an object; got 5"),
+        (_object(x={"items": _PARCEL}), {"x": [{"parcel": {"to": 5}}]}, "x[0].parcel.to: must be a string; got 5"),
+        (
+            {"properties": {"a": {}}, "allOf": [{"$ref": "#/$defs/P"}], "$defs": {"P": _PARCEL_OR_ID}} | _CLOSED,
+            {"parcel": {}},
+            "parcel.to: is missing; it must be a string",
+        ),
+        (
+            {"anyOf": [_object(a={}), {**_object(b={}, c={}), "required": ["c"]}], **_CLOSED},
+            {"b": 1},
+            "c: is missing",
+        ),
+        (
+            {"oneOf": TAGGED, **_CLOSED},
+            {"kind": "cat", "bark": "x"},
+            "bark: is not an argument of this tool beside the others that were given",
+        ),
+        (
+            _object(x={"if": _object(a={"const": 1}), "then": _object(b={}), **_object(a={}), **_CLOSED}),
+            {"x": {"a": 2, "b": 1}},
+            "x.b: is not a property of x beside the others that were given",
+        ),
+        (
+            {**_object(a={}), "allOf": [_object(b={})], "additionalProperties": False},
             {"b": 1},
             "b: is not an argument of this tool; the arguments are: a",
         ),
@@ -254,6 +291,8 @@ _ANY_OF_LISTS = {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"ty
             {"a": None},  # a null that the form allows stays
         ),
         ({"properties": {"a": {"type": "string"}}}, {"a": None, "b": None}, {"b": None}),
+        (_PARCEL, {"parcel": '{"to": "x"}'}, {"parcel": {"to": "x"}}),
+        (_PARCEL, {"id": "1", "parcel": None}, {"id": "1"}),
         ({"type": "array", "items": {"properties": {"a": {"enum": ["x"]}}}}, [{"a": None}], [{}]),
     ],
 )

@@ -157,6 +157,18 @@ def test_the_model_of_the_arguments_sends_integers_too() -> None:
     assert json.dumps(wire_arguments(unrepaired.model_validate(given))) == '{"n": 3.0, "ratio": 1.0}'
 
 
+def _tree(levels: int) -> Any:
+    """A tree of twice as many lists at each level, with whole floats for leaves."""
+    tree: Any = [1.0]
+    for _ in range(levels):
+        tree = [tree, tree]
+    return tree
+
+
+_LIST = {"type": "array", "items": {"$ref": "#/$defs/L"}}
+_LISTS = {"anyOf": [INTEGER, _LIST, {**_LIST, "minItems": 1}]}
+
+
 @pytest.mark.parametrize(
     ("schema", "given", "sent"),
     [
@@ -165,10 +177,12 @@ def test_the_model_of_the_arguments_sends_integers_too() -> None:
         ({"items": {"anyOf": [_needs(f"k{n}", n=INTEGER) for n in range(50)]}}, [{"k49": 1, "n": 1.0}] * 50, int),
         ({"items": NUMBER, "not": INTEGER}, [float(n) for n in range(100_000)], float),
         ({"items": INTEGER}, [*range(100_000), 1.0], int),
+        ({"$ref": "#/$defs/L"}, [_tree(16), 1.0], float),
+        ({"$ref": "#/$defs/L"}, [_tree(8), 1.0], int),
     ],
 )
 def test_whole_floats_are_looked_for_in_a_moment(schema: Any, given: Any, sent: type) -> None:
-    read = arguments_schema({"properties": {"x": schema}})
+    read = arguments_schema({"properties": {"x": schema}, "$defs": {"L": _LISTS}})
     read.accept({"x": []})
     started = time.monotonic()
     last = read.accept({"x": given})["x"][-1]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import threading
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from annotated_types import Gt
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_model
 
 from utcp_bridge.schema import model_from_schema, wire_arguments
@@ -169,7 +170,7 @@ def test_fields_carry_their_schemas_to_models_that_are_made_of_them() -> None:
     }
     model = model_from_schema("Fields", schema)
     used = model_from_schema("UsedFields", schema)
-    used.model_validate({"unit": "c"})  # Pydantic builds a model when it is first used
+    used.model_validate({"unit": "c"})
     for made in (model, used):
         shown = _remade(made)["properties"]
         tree = shown.pop("tree")
@@ -183,6 +184,19 @@ def test_fields_carry_their_schemas_to_models_that_are_made_of_them() -> None:
         assert json.dumps(wire_arguments(made.model_validate(given))) == json.dumps(given)
         with pytest.raises(ValidationError):
             made.model_validate({"unit": "k"})
+
+
+def test_a_subclass_keeps_what_its_own_fields_tell() -> None:
+    base = model_from_schema("Base", {"type": "object", "properties": {"x": {"type": "integer"}}})
+    other = create_model("Other", __base__=base, days=(int, 1), size=(Annotated[int, Gt(3)], 4))
+    for _ in range(2):
+        assert [type(each) for each in other.model_fields["size"].metadata] == [Gt]
+        assert other.model_fields["days"].metadata == []
+    assert _remade(other)["properties"] == {
+        "x": {"type": "integer", "title": "X"},
+        "days": {"type": "integer", "title": "Days"},
+        "size": {"type": "integer", "title": "Size", "exclusiveMinimum": 3},
+    }
 
 
 def test_each_model_has_the_schemas_of_its_own_fields() -> None:

@@ -34,6 +34,7 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 OnArrival: TypeAlias = "Callable[[Discovery], object]"
+"""Is given what has been found so far."""
 
 OnRunner: TypeAlias = Callable[[Callable[[], Coroutine[Any, Any, FetchedManual]]], Coroutine[Any, Any, FetchedManual]]
 """Runs work on the loop that owns loop-bound state, and waits for it: `Lease.arun`."""
@@ -61,6 +62,7 @@ class _Outcome:
 
 
 _Kept: TypeAlias = tuple[ManualReport, LoadedManual]
+"""What is told of a manual, and what it brought."""
 
 
 async def discover(
@@ -81,8 +83,8 @@ async def discover(
         on_failure: `"skip"` (default) makes a manual that fails an entry in the report, and one that was loaded
             before keeps the tools it had; `"raise"` raises one error for all of them and stores nothing.
         on_arrival: Is given what has been found so far: at the start if a manual was never loaded, and whenever one
-            has arrived and others have not. Who takes it reads the report too, so that nothing is logged. Default None:
-            the tools change together. It is never called where `on_failure` is `"raise"`.
+            has arrived and others have not. It is for hosts that tell their users what the report says, so nothing is
+            logged here. Default None: the tools change together. It is never called where `on_failure` is `"raise"`.
         before: The report of the last load, which holds for each manual until that arrives; default None, there was
             no load.
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from utcp_bridge._host_log import HostLog, remarks_of
+from utcp_bridge._look import Look
 from utcp_bridge.errors import BridgeError, ConfigError, DiscoveryError, RunnerError
 from utcp_bridge.options import Options
 
 if TYPE_CHECKING:
     from utcp_bridge import Toolset
-    from utcp_bridge.reports import ManualReport
-
-_MOMENT = 0.02  # seconds between two looks at whether something has arrived
-_MOST_REMARKS = 20
-_LONGEST_LINE = 2_000
 
 
 class LoadingToolset:
@@ -55,23 +51,25 @@ class LoadingToolset:
         self._is_loaded = False
         self._closed = False
         self._looked_at = time.monotonic()
-        _Relay.begin(log)
-        self._look = _Look(self._load, f"{label}-loading")
+        HostLog.begin(log)
+        self._look = self._new_look()
 
     def toolset(self, *, wait: bool = True) -> Toolset:
         """The toolset, with the tools that have arrived; its report tells which manuals are still loading.
 
         Args:
-            wait: Whether to wait for the look at the manuals that is under way, if the toolset was never loaded before:
-                until it is over, or the patience is and there are tools; default true.
+            wait: Whether to wait, if nothing was ever loaded: for the end of the look that is under way, or, when the
+                patience is over, for the first tools; default true.
 
         Raises:
             BridgeError: It could not be opened, or has not been yet.
         """
         if wait and not self._is_loaded:
-            self._look.wait(self._patience)
-            while not (self._look.is_over or self._has_tools):
-                self._look.wait_a_moment()
+            with self._lock:
+                look = self._look_at_hand()
+            look.wait(self._patience)
+            while not (look.is_over or self._has_tools):
+                look.wait_a_moment()
         toolset = self._toolset
         if toolset is None or not (self._is_loaded or toolset.report.manuals):
             raise self._error or DiscoveryError(f"The tools of {self._label} are still loading.")
@@ -88,13 +86,21 @@ class LoadingToolset:
             wait: Whether to wait for the outcome, until the patience is over; default true.
         """
         with self._lock:
-            if self._look.is_over:
+            look = self._look_at_hand()
+            if look.is_over:
                 if self._closed or time.monotonic() - self._looked_at < self._interval:
                     return
-                self._look = _Look(self._load, f"{self._label}-loading")
-            look = self._look
+                look = self._look = self._new_look()
         if wait:
             look.wait(self._patience)
+
+    def _look_at_hand(self) -> Look:
+        if self._look.is_lost and not self._closed:
+            self._look = self._new_look()
+        return self._look
+
+    def _new_look(self) -> Look:
+        return Look(self._load, f"{self._label}-loading")
 
     def close(self) -> None:
         """Release everything, without waiting for a look that is under way; a second time does nothing."""
@@ -103,9 +109,9 @@ class LoadingToolset:
             toolset, self._toolset = self._toolset, None
         self._release(toolset)
         if not was_closed:
-            _Relay.end(self._log)
+            HostLog.end(self._log)
 
-    def _load(self, look: _Look) -> None:
+    def _load(self, look: Look) -> None:
         try:
             from utcp_bridge import Toolset  # takes a while, which the host's start is spared
 
@@ -144,7 +150,7 @@ class LoadingToolset:
     def _succeeded(self, toolset: Toolset) -> None:
         report = toolset.report
         failed = "; ".join(f"manual {manual.name!r} failed: {manual.error}" for manual in report.failed)
-        remarks = [line for manual in report.manuals for line in _remarks(manual)]
+        remarks = [line for manual in report.manuals for line in remarks_of(manual)]
         loaded = f"{_count(len(toolset.tools), 'tool')} of {_count(len(report.manuals), 'manual')}"
         warnings = [line for line in (failed, *remarks) if line]
         known, self._told = self._told, frozenset([*warnings, loaded])
@@ -161,94 +167,9 @@ class LoadingToolset:
                 toolset, self._toolset = self._toolset, None
             self._release(toolset)
         known, self._told = self._told, frozenset([str(error)])
-        if self._told != known and not self._closed:
+        # While the program ends, not even modules can be imported, and nobody is left to act on it.
+        if self._told != known and not self._closed and threading.main_thread().is_alive():
             self._log.error(f"{self._label}: the UTCP tools could not be loaded: {error}")
-
-
-class _Look:
-    """One look at the manuals, in a thread of its own."""
-
-    def __init__(self, work: Callable[[_Look], None], name: str) -> None:
-        self._begun = threading.Event()
-        self._begun_at = 0.0
-        self._thread = threading.Thread(target=self._run, args=(work,), name=name, daemon=True)
-        self._thread.start()
-
-    @property
-    def is_over(self) -> bool:
-        return not self._thread.is_alive()
-
-    def begin(self) -> None:
-        """From here on the manuals are waited for, and before it for this computer alone."""
-        self._begun_at = time.monotonic()
-        self._begun.set()
-
-    def wait(self, patience: float) -> None:
-        self._begun.wait()
-        self._thread.join(max(0.0, self._begun_at + patience - time.monotonic()))
-
-    def wait_a_moment(self) -> None:
-        self._thread.join(_MOMENT)
-
-    def _run(self, work: Callable[[_Look], None]) -> None:
-        try:
-            work(self)
-        finally:
-            self._begun.set()
-
-
-class _Relay(logging.Handler):
-    """Brings the core's own warnings into a host's log, where its users look, instead of to the standard error."""
-
-    def __init__(self, log: Any) -> None:
-        super().__init__(logging.WARNING)
-        self.log = log
-        self.users = 0
-
-    @classmethod
-    def begin(cls, log: Any) -> None:
-        """Relay to this log, unless that is done already, until `end` has been called as often."""
-        with _relaying:
-            relay = cls._of(log) or cls(log)
-            relay.users += 1
-            _core_logger.addHandler(relay)  # a second time does nothing
-
-    @classmethod
-    def end(cls, log: Any) -> None:
-        """Undo one `begin`."""
-        with _relaying:
-            relay = cls._of(log)
-            if relay is not None:
-                relay.users -= 1
-                if not relay.users:
-                    _core_logger.removeHandler(relay)
-
-    @classmethod
-    def _of(cls, log: Any) -> _Relay | None:
-        return next((each for each in _core_logger.handlers if isinstance(each, cls) and each.log is log), None)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        try:
-            tell = self.log.error if record.levelno >= logging.ERROR else self.log.warning
-            tell(f"{record.name}: {_one_line(record.getMessage())}")
-        except Exception:  # noqa: BLE001 - as every handler: who logs is not to blame
-            self.handleError(record)
-
-
-_core_logger = logging.getLogger("utcp_bridge")
-_relaying = threading.Lock()
-
-
-def _remarks(manual: ManualReport) -> list[str]:
-    lines = [f"manual {manual.name!r}: {_one_line(remark)}" for remark in manual.remarks]
-    if (more := len(lines) - _MOST_REMARKS) > 0:
-        lines[_MOST_REMARKS:] = [f"manual {manual.name!r}: and {more} more, which its report lists"]
-    return lines
-
-
-def _one_line(text: str) -> str:
-    line = " ".join(part.strip() for part in text.splitlines())
-    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}..."
 
 
 def _as_meant(key: str, value: Any) -> Any:

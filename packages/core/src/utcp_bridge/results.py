@@ -32,7 +32,7 @@ _ANY_BLOCK_KEYS = frozenset({"type", "annotations", "_meta", "meta"})
 _BASE64 = re.compile(r"(?:data:[^,]*+,)?[A-Za-z0-9+/_\-\s]*+={0,2}\s*")
 # How the HTTP transport hands over what is neither JSON nor text.
 _BLOB_KEYS = frozenset({"type", "mimeType", "size", "blob", "filename"})
-_LEAST, _MOST = -(2**63), 2**64 - 1
+_LEAST_INTEGER, _MOST_INTEGER = -(2**63), 2**64 - 1  # those that MessagePack knows
 _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -248,7 +248,7 @@ def _holds_larger(value: Any) -> bool:
         for item in container.values() if container.__class__ is dict else container:
             kind = item.__class__
             if kind is int:
-                if not _LEAST <= item <= _MOST:
+                if not _LEAST_INTEGER <= item <= _MOST_INTEGER:
                     return True
             elif (kind is dict or kind is list) and id(item) not in seen:
                 seen.add(id(item))
@@ -261,7 +261,7 @@ def _with_larger_as_text(value: Any) -> Any:
         return {key: _with_larger_as_text(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_with_larger_as_text(item) for item in value]
-    return str(value) if isinstance(value, int) and not _LEAST <= value <= _MOST else value
+    return str(value) if isinstance(value, int) and not _LEAST_INTEGER <= value <= _MOST_INTEGER else value
 
 
 def _json_text(value: object) -> str:

@@ -60,7 +60,9 @@ class Toolset(Closing):
         self._leases = [] if lease is None else [lease]
         self._forgotten = weakref.finalize(self, _let_go, client, self._leases)
         self._forgotten.atexit = False
-        self._refreshing = asyncio.Lock()
+        # By loop, because one that was held when a fork came is never let go in the child.
+        self._refreshing: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock]
+        self._refreshing = weakref.WeakKeyDictionary()
         self._filters_checked = False
         self._closed = False
 
@@ -406,7 +408,7 @@ class Toolset(Closing):
         return toolset
 
     async def _refreshed(self, piecemeal: bool) -> ToolsetChanges:
-        async with self._refreshing:
+        async with self._refreshing.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
             before = self._catalog
             await self._load(piecemeal)
         return changes_between(before.tools, self._catalog.tools)
@@ -432,10 +434,10 @@ class Toolset(Closing):
             if self._options.selects(tool.utcp_name, tool.tags, is_read_only(tool))
             and not self._may_be_renamed(names[tool.utcp_name], found)
         ]
-        self._catalog = Catalog.of(
+        catalog = Catalog.of(
             bridged(tool, names[tool.utcp_name], options=self._options, toolset=self) for tool in selected
         )
-        self._report = found.report
+        self._report, self._catalog = found.report, catalog
 
     def _may_be_renamed(self, name: str, found: Discovery) -> bool:
         limit = self._options.max_name_length

@@ -40,9 +40,9 @@ class UTCPToolBox(ToolBox):
     """A toolbox of UTCP tools, the plugin `ovos-utcp-toolbox` of OPM's group `opm.agents.toolbox`.
 
     The manuals are loaded in the background from the moment that the toolbox is made. Whoever asks for the tools before
-    they are loaded waits 2 seconds for those that are slow, or until the first has arrived; a tool that has is called
-    at once. They are looked at again when a name is unknown, when the bus asks for the tools, and, while one of them
-    has failed, when the tools are listed: at most every 30 seconds.
+    they are loaded waits 2 seconds for those that are slow, or until the first has arrived; a tool that has arrived is
+    called at once. They are looked at again when a name is unknown, when the bus asks for the tools, and, while one of
+    them has failed, when the tools are listed: at most every 30 seconds.
 
     Args:
         config: `utcp_config` says where the tools come from: a UTCP client configuration, the path of one, or an
@@ -180,6 +180,7 @@ class UTCPToolBox(ToolBox):
         return output
 
     def _is_wrong_guess(self, tool: UTCPTool, arguments: Any) -> bool:
+        """Whether the arguments did not fit, and another guess of the same text would."""
         if not (isinstance(arguments, Mapping) and len(arguments) == 1):
             return False
         [(guess, value)] = arguments.items()

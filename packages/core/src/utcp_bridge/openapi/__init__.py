@@ -14,11 +14,12 @@ for operation in conversion.skipped:
 """
 
 from utcp_bridge.openapi.conversion import Conversion, OpenApiTool, SkippedOperation, tools_from_openapi
-from utcp_bridge.openapi.nodes import OpenApiError
+from utcp_bridge.openapi.nodes import NoServerError, OpenApiError
 from utcp_bridge.openapi.siblings import fetch_siblings, is_inside, refused
 
 __all__ = [
     "Conversion",
+    "NoServerError",
     "OpenApiError",
     "OpenApiTool",
     "SkippedOperation",

@@ -11,7 +11,7 @@ from utcp_bridge.openapi.bodies import BodyReader
 from utcp_bridge.openapi.checks import check_options, checked_base, version_of
 from utcp_bridge.openapi.describing import plain, tool_description
 from utcp_bridge.openapi.names import tool_names
-from utcp_bridge.openapi.nodes import Node, OpenApiError, OperationError, key_text, sequence, text
+from utcp_bridge.openapi.nodes import Node, NoServerError, OperationError, key_text, sequence, text
 from utcp_bridge.openapi.operations import Operation, operations
 from utcp_bridge.openapi.parameters import add_parameters, read_parameters
 from utcp_bridge.openapi.references import Documents
@@ -195,7 +195,7 @@ class _Converter:
                 reason = f"it cannot be read ({type(error).__name__})"
                 skipped.append(SkippedOperation(operation.method, operation.path, reason))
         if skipped and not tools and {operation.reason for operation in skipped} == {NO_SERVER}:
-            raise OpenApiError(NO_SERVER)
+            raise NoServerError(NO_SERVER)
         problems = tuple(self.inputs.problems | self.outputs.problems)
         return Conversion(
             tuple(tools),

@@ -15,6 +15,10 @@ class OpenApiError(ValueError):
     """A document cannot be read as OpenAPI at all; the message says why."""
 
 
+class NoServerError(OpenApiError):
+    """A document does not say where any of its operations are served; `base_url` must."""
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
     """A piece of a document, and where references in it start from.

@@ -35,8 +35,9 @@ __all__ = ["Lease", "acquire", "standing_loop"]
 
 T = TypeVar("T")
 
-# A lock cannot be interrupted by Ctrl-C on Windows, only the time between two waits (seconds; -1 waits for ever).
-_WAIT = 0.1 if sys.platform == "win32" else -1
+# Seconds. A lock that is waited for cannot be interrupted by Ctrl-C on Windows, and elsewhere not by one that comes
+# just before the wait; between two waits every one is noticed.
+_WAIT = 0.1
 
 # Those that have names; `signal.getsignal` makes an enum of each answer, which takes ten times as long.
 _SIGNALS = tuple(sorted(number for number in signal.valid_signals() if number < 32))

@@ -114,7 +114,9 @@ class Process:
             if self.caller_loop is not None:
                 self.caller_loop.is_exiting = True
                 self.caller_loop.cancel_calls()
-                self._given_back.wait_for(lambda: self._lent_to is None, GRACE * 1.2)
+                self._given_back.wait_for(
+                    lambda: self._lent_to is None, GRACE * 1.2
+                )  # the call has its own time to end, and a little to give back
         with suppress(Exception):  # else threading would join no threads, and run no other hooks
             self.close_caller_loop()
         if loop_thread is not None:

@@ -5,37 +5,49 @@ LangChain and others make models of their own from `model_fields`, whose untyped
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import copy
+from functools import cached_property
 from typing import Any
-
-from pydantic import WithJsonSchema
 
 from utcp_bridge.schema.inline import inlined
 
 _KEPT_OF_A_REFERENCE = ("type", "description")
 
 
-class ClassProperty(classmethod):  # type: ignore[type-arg]  # Pydantic takes any other descriptor for a field
-    """A property of a class; subclasses see their own."""
-
-    __func__: Callable[[Any], Any]
-
-    def __init__(self, of: Callable[[Any], Any]) -> None:
-        super().__init__(of)
-
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        return self.__func__(type(instance) if owner is None else owner)
-
-
-def field_schemas(shown: dict[str, Any], names: Iterable[str]) -> dict[str, WithJsonSchema]:
-    """Give the schemas of arguments as Pydantic's metadata, with what they refer to in its place.
+class FieldSchemas:
+    """The schemas of arguments by name, with what they refer to in its place; written when somebody asks.
 
     Args:
         shown: The schema of all arguments.
-        names: The names of the arguments.
     """
-    properties = inlined(shown)["properties"]
-    return {name: WithJsonSchema(_readable(properties.get(name, True))) for name in names}
+
+    def __init__(self, shown: dict[str, Any]) -> None:
+        self._shown = shown
+
+    @cached_property
+    def by_name(self) -> dict[str, Any]:
+        """The schemas; do not change them."""
+        return {name: _readable(schema) for name, schema in inlined(self._shown)["properties"].items()}
+
+
+class FieldSchema:
+    """The schema of one argument, as Pydantic's metadata of its field; what `WithJsonSchema` is to a known schema.
+
+    Args:
+        schemas: Those of all arguments.
+        name: The name of the argument.
+    """
+
+    def __init__(self, schemas: FieldSchemas, name: str) -> None:
+        self._schemas = schemas
+        self._name = name
+
+    def __get_pydantic_json_schema__(self, _core_schema: Any, _handler: Any) -> dict[str, Any]:
+        schema: dict[str, Any] = self._schemas.by_name.get(self._name, {})
+        return copy.deepcopy(schema)
+
+    def __repr__(self) -> str:
+        return f"FieldSchema({self._name!r})"
 
 
 def _readable(schema: Any) -> dict[str, Any]:

@@ -16,6 +16,9 @@ from utcp_bridge.schema.violations import Budget
 _STEPS_PER_FLOAT: Final = 16
 """Beside `STEPS` and one for each value, so that long lists do not use them up."""
 
+_MOST_STEPS: Final = 100_000
+"""For arguments of any size: about a second. What would take longer is sent as it was given, which fits too."""
+
 
 def with_integers(validator: Validator, arguments: dict[str, Any]) -> dict[str, Any]:
     """Write whole floats as integers where the schema takes integers and no other numbers.
@@ -30,7 +33,8 @@ def with_integers(validator: Validator, arguments: dict[str, Any]) -> dict[str, 
     floats, size = _counted(arguments)
     if not floats:
         return arguments
-    places = validator.integers(arguments, Budget(STEPS + _STEPS_PER_FLOAT * floats + size))
+    steps = min(STEPS + _STEPS_PER_FLOAT * floats + size, _MOST_STEPS)
+    places = validator.integers(arguments, Budget(steps))
     changed: dict[str, Any] = dict(arguments)
     copied: set[tuple[str | int, ...]] = set()
     for path in places:

@@ -43,7 +43,7 @@ def integers(rules: Rules, instance: Any, budget: Budget) -> set[tuple[str | int
         found = Judgement(rules, budget, seeks_integers=True).outcome(rules.schema, Spot(instance, ()))
     except RecursionError:
         return set()
-    return found.integers if found.fits else set()
+    return {spot.path for spot in found.integers} if found.fits else set()
 
 
 def verdict(rules: Rules, instance: Any, steps: float) -> list[Violation]:
@@ -82,7 +82,7 @@ class Judgement:
             for names in broken(keyword, limit, spot.value, functools.partial(self._keyword, schema, spot)):
                 out.add(Violation(spot.path, keyword, schema, spot.value, names))
             if self.seeks_integers and keyword == "type" and is_whole(spot.value) and takes_only_integers(limit):
-                out.integers.add(spot.path)
+                out.integers.add(spot)
         for keyword in _LAST:
             if keyword in schema:
                 _LAST[keyword](self, schema, schema[keyword], spot, out)
@@ -116,6 +116,7 @@ def _beside(out: Outcome, found: Outcome) -> None:
     """Take over what a schema says that must fit as well."""
     out.take(found)
     out.evaluated |= found.evaluated
+    out.untaken |= found.untaken
 
 
 def _reference(judgement: Judgement, _schema: dict[str, Any], limit: Any, spot: Spot, out: Outcome) -> None:
@@ -147,8 +148,13 @@ def _choice(
         out.add(Violation(spot.path, UNJUDGED, schema, spot.value))
         return
     if fitting and not is_too_many:
-        for found in fitting:
-            out.evaluated |= found.evaluated
+        if judgement.rules.tracks:
+            for found in outcomes.values():
+                if found.fits:
+                    out.evaluated |= found.evaluated
+                    out.untaken |= found.untaken
+                else:
+                    out.leave(found)
         # A number that one of them takes as it is stays as it is.
         out.integers |= set.intersection(*(found.integers for found in fitting))
         return
@@ -282,6 +288,12 @@ def _unevaluated(
     if isinstance(spot.value, kind) and not unknown:
         steps: Iterable[Any] = spot.value if isinstance(spot.value, dict) else range(len(spot.value))
         names = [step for step in steps if step not in out.evaluated]
+        if limit is False:
+            # Of what a branch is for, its reasons not to fit say more than that nothing else is for it.
+            for step in names:
+                if step in out.untaken:
+                    out.violations |= out.untaken[step].violations
+            names = [step for step in names if step not in out.untaken]
         _others(judgement, keyword, schema, limit, names, spot, out)
 
 

@@ -15,12 +15,11 @@ from typing import Any, ClassVar, Self
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, create_model, model_validator
-from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from utcp_bridge.schema.arguments import ArgumentsSchema, arguments_schema
 from utcp_bridge.schema.faults import InvalidArguments
-from utcp_bridge.schema.fields import ClassProperty, field_schemas
+from utcp_bridge.schema.fields import FieldSchema, FieldSchemas
 from utcp_bridge.schema.inline import inlined
 from utcp_bridge.schema.showing import ShownArguments
 
@@ -28,9 +27,8 @@ from utcp_bridge.schema.showing import ShownArguments
 class _Arguments(BaseModel):
     """The arguments of one call."""
 
-    model_config = ConfigDict(
-        extra="allow", frozen=True, defer_build=True, protected_namespaces=(), hide_input_in_errors=True
-    )
+    # Built at once: Pydantic before 2.13 builds a model in front of other threads, which then find it unfinished.
+    model_config = ConfigDict(extra="allow", frozen=True, protected_namespaces=(), hide_input_in_errors=True)
 
     _judge_of: ClassVar[ArgumentsSchema | ShownArguments]
     _shown: ClassVar[dict[str, Any]]
@@ -49,16 +47,6 @@ class _Arguments(BaseModel):
         model: Self = handler(accepted)
         model._order = tuple(accepted)
         return model
-
-    @ClassProperty
-    def model_fields(cls, /) -> dict[str, FieldInfo]:  # noqa: N805 - a property of the class
-        """The fields, each with its schema for whoever makes another model of them; built when somebody asks."""
-        fields: dict[str, FieldInfo] = cls.__pydantic_fields__
-        if any(not field.metadata for field in fields.values()):
-            cls.model_rebuild()  # langchain-core 0.3 looks for the fields of a class in its signature too
-            for name, schema in field_schemas(cls._shown, fields).items():
-                fields[name].metadata = [schema]
-        return fields
 
     @classmethod
     def model_json_schema(cls, *_args: Any, **_options: Any) -> dict[str, Any]:
@@ -89,7 +77,7 @@ def model_from_schema(
         assert_formats: Whether `format` refuses values; by default it only describes them.
 
     Returns:
-        The model's class, built on first use.
+        The model's class.
     """
     arguments = arguments_schema(schema, assert_formats=assert_formats)
     with _MODELS_LOCK:
@@ -141,6 +129,9 @@ def _model(
     model._judge_of = judge  # noqa: SLF001 - our own model
     model._shown = shown  # noqa: SLF001
     model._repairs = repair  # noqa: SLF001
+    schemas = FieldSchemas(shown)
+    for field, about in model.__pydantic_fields__.items():
+        about.metadata = [FieldSchema(schemas, field)]  # for others: while a model is built, it takes Pydantic time
     return model
 
 

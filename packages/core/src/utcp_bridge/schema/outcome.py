@@ -31,15 +31,17 @@ class Outcome:
     Attributes:
         violations: The rules that the value breaks, each once.
         evaluated: The properties or items that the schema has something to say about (core, section 11).
-        integers: The places of whole floats for which the schema takes integers and no other numbers, if sought.
+        untaken: Of those that only branches have something to say about which do not fit, what the closest one says.
+        integers: Whole floats for which the schema takes integers and no other numbers, if sought.
     """
 
-    __slots__ = ("evaluated", "integers", "violations")
+    __slots__ = ("evaluated", "integers", "untaken", "violations")
 
     def __init__(self, *violations: Violation) -> None:
         self.violations = dict.fromkeys(violations)
         self.evaluated: set[str | int] = set()
-        self.integers: set[tuple[str | int, ...]] = set()
+        self.untaken: dict[str | int, Outcome] = {}
+        self.integers: set[Spot] = set()
 
     @property
     def fits(self) -> bool | None:
@@ -56,3 +58,9 @@ class Outcome:
         """Take over what is said of a part of the value, or of the value itself, that must fit as well."""
         self.violations |= found.violations
         self.integers |= found.integers
+
+    def leave(self, found: Outcome) -> None:
+        """Remember what a branch says that does not fit, for the properties or items that no other may speak of."""
+        for step in [*found.evaluated, *found.untaken]:
+            closest = self.untaken.get(step, found)
+            self.untaken[step] = min(closest, found, key=lambda each: len(each.violations))

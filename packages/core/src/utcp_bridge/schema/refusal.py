@@ -114,7 +114,9 @@ class _Teller:
     def _known(self, violation: Violation) -> dict[str, None]:
         key = id(violation.schema)
         if key not in self._declared:
-            self._declared[key] = dict.fromkeys(declared_names(violation.schema, self._schema))
+            own = violation.keyword == "additionalProperties"
+            schema = {"properties": violation.schema.get("properties", {})} if own else violation.schema
+            self._declared[key] = dict.fromkeys(declared_names(schema, self._schema))
         return self._declared[key]
 
     def _unknown(self, violation: Violation, name: str) -> ArgumentFault:
@@ -122,6 +124,8 @@ class _Teller:
         what, these = ("an argument of this tool", "the arguments") if not violation.path else ("known", "known")
         if violation.path:
             what, these = f"a property of {path_text(self._place(violation.path))}", "its properties"
+        if name in self._known(violation):
+            return self._fault((*violation.path, name), f"is not {what} beside the others that were given")
         message = f"is not {what}"
         closest = self._words.nearest(name, known)
         if closest is not None:

@@ -17,8 +17,7 @@ from utcp.data.register_manual_response import RegisterManualResult
 from utcp_http.http_call_template import HttpCallTemplate
 
 from utcp_bridge.config import ManualTemplate
-from utcp_bridge.openapi import refused
-from utcp_bridge.openapi.servers import NO_SERVER
+from utcp_bridge.openapi import NoServerError, refused
 from utcp_bridge.transports.documents.parsing import DocumentError, parse_document
 from utcp_bridge.transports.drafts import DraftManual, SkippedTool, draft_of
 from utcp_bridge.transports.failures import ManualRefusedError, reason_in
@@ -184,7 +183,7 @@ async def _draft_of_openapi(
         )
     except NotAManualError as error:
         # Whoever handed in the document by itself wrote no call template, and has to write one now.
-        if str(error) == NO_SERVER and template.call_template_type in _ADDRESSLESS:
+        if isinstance(error.__cause__, NoServerError) and template.call_template_type in _ADDRESSLESS:
             raise NotAManualError(f"{error}: {with_base_url(manual)}") from error
         raise
 
