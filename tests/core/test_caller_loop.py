@@ -7,9 +7,12 @@ import gc
 import signal
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar, copy_context
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -140,3 +143,20 @@ def test_a_loop_that_nobody_uses_ends_after_a_while(lease: Lease, monkeypatch: p
         time.sleep(0.02)
     assert open_files() == before
     assert lease.run_here(thread_name) == threading.current_thread().name
+
+
+@pytest.mark.parametrize("way", [Lease.run, Lease.run_here])
+def test_a_loop_keeps_nothing_of_the_context_that_it_was_made_in(lease: Lease, way: Any) -> None:
+    class Held:
+        pass
+
+    variable: ContextVar[Held] = ContextVar("variable")
+
+    def call_with(held: Held) -> weakref.ref[Held]:
+        variable.set(held)
+        way(lease, thread_name)
+        return weakref.ref(held)
+
+    held = copy_context().run(call_with, Held())
+    gc.collect()
+    assert held() is None

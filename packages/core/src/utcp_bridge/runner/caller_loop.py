@@ -38,7 +38,7 @@ class CallerLoop(HostedLoop):
 
     def __init__(self, end_unused: Callable[[], None]) -> None:
         self.loop: _CallerEventLoop
-        super().__init__(_CallerEventLoop())
+        super().__init__(_CallerEventLoop)
         self._is_sound = True
         self._used_at = 0.0
         self._end_unused = end_unused

@@ -150,10 +150,15 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 class HostedLoop:
-    """A loop, the calls on it, and how all of its work ends."""
+    """A loop, the calls on it, and how all of its work ends.
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.loop = loop
+    Args:
+        make_loop: Makes the loop.
+    """
+
+    def __init__(self, make_loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+        # A loop keeps the context that it is made in, and what somebody's context holds must not live as long.
+        self.loop = contextvars.Context().run(make_loop)
         self.calls: set[Call[Any]] = set()  # add, discard and copy are atomic, with and without the GIL
         self.is_exiting = False
 

@@ -29,7 +29,7 @@ class LoopThread(HostedLoop):
     """The thread and its loop, which takes calls at once. It starts once, and stops once."""
 
     def __init__(self) -> None:
-        super().__init__(_new_loop())
+        super().__init__(_new_loop)
         self._stopping = False
         self._ended = threading.Event()
         # Its threads inherit being daemons from the loop's thread, which starts them.
