@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 import weakref
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import Any, Self, TypeAlias, Unpack
 
@@ -15,7 +15,7 @@ from utcp_bridge._relay import relayed
 from utcp_bridge.calls import OnChunk, PreparedCall, in_a_thread, put_together, told_to_the_model
 from utcp_bridge.catalog import Catalog
 from utcp_bridge.closing import Closing
-from utcp_bridge.discovery import Discovery, DiscoveryReport, ToolsetChanges, changes_between, discover
+from utcp_bridge.discovery import Discovery, DiscoveryReport, ManualReport, ToolsetChanges, changes_between, discover
 from utcp_bridge.errors import (
     ConfigError,
     RunnerError,
@@ -429,19 +429,17 @@ class Toolset(Closing):
         # Names are given before the filters apply, so that a filter never renames a tool.
         names = shown_names((tool.utcp_name for tool in found.tools), self._options.max_name_length)
         selected = [
-            tool
-            for tool in found.tools
-            if self._options.selects(tool.utcp_name, tool.tags, is_read_only(tool))
-            and not self._may_be_renamed(names[tool.utcp_name], found)
+            tool for tool in found.tools if self._options.selects(tool.utcp_name, tool.tags, is_read_only(tool))
         ]
+        if loading := found.report.loading:
+            selected = [tool for tool in selected if not self._may_be_renamed(names[tool.utcp_name], loading)]
         catalog = Catalog.of(
             bridged(tool, names[tool.utcp_name], options=self._options, toolset=self) for tool in selected
         )
         self._report, self._catalog = found.report, catalog
 
-    def _may_be_renamed(self, name: str, found: Discovery) -> bool:
-        limit = self._options.max_name_length
-        return any(may_be_shown_as(name, manual.name, limit) for manual in found.report.loading)
+    def _may_be_renamed(self, name: str, loading: Sequence[ManualReport]) -> bool:
+        return any(may_be_shown_as(name, manual.name, self._options.max_name_length) for manual in loading)
 
     def _warn_of_dead_filters(self, found: Discovery) -> None:
         if self._filters_checked or not found.tools or found.report.failed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from utcp_bridge.transports.variable_loaders import Loader, described, reader
@@ -12,6 +13,8 @@ from utcp_bridge.transports.variables import fill_in, has_dollar, public_names, 
 
 # Keys of a call template under which no argument of a tool can stand.
 _CREDENTIALS = frozenset({"auth", "auth_tools"})
+
+_NOTHING_KNOWN: Mapping[str, str] = MappingProxyType({})
 
 
 class UndefinedVariableError(LookupError):
@@ -100,7 +103,7 @@ class VariableUse:
     public: frozenset[str] = frozenset()
     arguments: frozenset[str] = frozenset()
     undeclared: frozenset[str] = frozenset()
-    descriptions: Mapping[str, str] = field(default_factory=dict, repr=False)
+    descriptions: Mapping[str, str] = field(default_factory=lambda: _NOTHING_KNOWN, repr=False)
 
     @classmethod
     def of(
@@ -140,7 +143,9 @@ class VariableUse:
             meant = {name for name in variable_names(open_to_arguments, is_defined) if not name.isupper()}
             undeclared = frozenset(meant) - declared
         public = names & public_names(template)
-        return cls(namespace, tuple(sorted(names)), public, names & declared, undeclared, descriptions or {})
+        return cls(
+            namespace, tuple(sorted(names)), public, names & declared, undeclared, descriptions or _NOTHING_KNOWN
+        )
 
     @property
     def keys(self) -> tuple[str, ...]:
