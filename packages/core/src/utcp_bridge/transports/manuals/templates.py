@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 from typing import Any
 
 from pydantic import BaseModel
@@ -23,6 +22,8 @@ _PACKAGES = {
     "tcp": "utcp-socket",
     "udp": "utcp-socket",
 }
+# utcp-mcp 1.2.0; beside a newer LangChain, pip would take that back to an older version.
+_NEEDS = {"utcp-mcp": ", which requires langchain<0.4: beside a newer one, in an environment of its own"}
 _LONGEST_WRITTEN = 60
 _BEARER = '{"auth_type": "api_key", "api_key": "Bearer ${TOKEN}", "var_name": "Authorization"}'
 
@@ -107,18 +108,4 @@ def _unknown_type(kind: Any, broken_plugins: Mapping[str, str]) -> str:
     if kind in broken_plugins:
         return f"{text}; the plugin {kind!r} cannot be loaded: {broken_plugins[kind]}"
     package = _PACKAGES.get(kind) if isinstance(kind, str) else None
-    return f"{text}; install {package!r}{_beside(package)}" if package else text
-
-
-def _beside(package: str) -> str:
-    """Where else to install a package that would take another one here back to an older version; or nothing."""
-    if package != "utcp-mcp":
-        return ""
-    try:
-        version = metadata.version("langchain-core")
-    except metadata.PackageNotFoundError:
-        return ""
-    if version.startswith("0."):
-        return ""
-    # utcp-mcp 1.2.0 requires langchain<0.4, all of whose versions require langchain-core<1.
-    return f" in an environment of its own: it requires langchain<0.4, and here is langchain-core {version}"
+    return f"{text}; install {package!r}{_NEEDS.get(package, '')}" if package else text
